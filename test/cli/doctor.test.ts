@@ -180,7 +180,7 @@ describeWith(["root"], "sanddune doctor among repositories of others", () => {
   });
 });
 
-test("a config file that cannot be used has to be mended", async () => {
+test("a config file that is not valid has a fix", async () => {
   const repository = temporaryRepository();
   config(repository, { color: "blue" });
   const { exitCode, find } = await examine(repository);
@@ -375,7 +375,7 @@ test("what fails has its fix in the line below", async () => {
 });
 
 for (const place of ["environment", ".sanddune/.env"] as const) {
-  test(`a credential in the ${place} is told by its name, and never by its value`, async () => {
+  test(`a credential in the ${place} is reported by its name, and never by its value`, async () => {
     const repository = temporaryRepository();
     config(repository, { agent: "claude-code", model: "claude-opus-4-8", sandbox: "bubblewrap" });
     const envFile = join(repository, ".sanddune/.env");

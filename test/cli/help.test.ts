@@ -67,7 +67,7 @@ it.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
 });
 
-it("every command that answers in JSON tells its errors in JSON, too", async () => {
+it("every command that answers in JSON reports its errors in JSON", async () => {
   const answering = (await allHelps()).filter(([, help]) => /^ {2}--json /m.test(help));
   const names = answering.map(([name]) => name);
   expect(names).toContain("sanddune docker build-image");

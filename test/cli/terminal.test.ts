@@ -39,7 +39,7 @@ describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
     expect(terminal.history()).not.toContain("The run succeeded.");
   });
 
-  it("tells once what went wrong", async () => {
+  it("reports an error once", async () => {
     const terminal = startRun(repositoryWithAgent("echo 'out of credit' >&2; exit 3"));
     expect(await terminal.ended()).toBe(1);
     expect(terminal.history()).toContain("out of credit");

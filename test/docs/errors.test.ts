@@ -16,7 +16,7 @@ const classes = Object.entries({ ...errors, ...commandErrors })
   .filter(([, value]) => typeof value === "function" && value.prototype instanceof errors.SandduneError)
   .map(([name]) => name);
 
-it("tells of every error class what it means", () => {
+it("describes every error class", () => {
   const page = read("docs/errors.md");
   expect(classes.length).toBeGreaterThan(0);
   expect(classes.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
@@ -29,7 +29,7 @@ const quotations = [...read("docs/troubleshooting.md").matchAll(/^\| (`[^|]*)\|/
   .flatMap((message) => message.split("…").map((piece) => piece.trim()))
   .filter((piece) => /\w/.test(piece));
 
-it("quotes in the page about trouble what sanddune really says", () => {
+it("quotes messages of the sources in the page about troubleshooting", () => {
   expect(quotations.length).toBeGreaterThan(20);
   expect(quotations.filter((piece) => !SOURCES.includes(piece))).toEqual([]);
 });

@@ -7,13 +7,13 @@ const ROOT = join(import.meta.dirname, "../..");
 const readme = readFileSync(join(ROOT, "README.md"), "utf8");
 
 describe("the README", () => {
-  it("names the sandbox providers that one's own can begin with", () => {
+  it("names the sandbox providers to start your own from", () => {
     for (const name of ["docker", "podman", "bubblewrap", "test-isolated", "vercel"]) {
       expect(readme).toContain(`/blob/main/src/sandboxes/${name}.ts\n`);
     }
   });
 
-  it("links to files that are there", () => {
+  it("links to existing files", () => {
     expect(readme).toContain("](docs/quick-start.md)");
     expect(brokenLinks(ROOT, "README.md")).toEqual([]);
   });

@@ -30,7 +30,7 @@ it.each(["schemas/scenario.schema.json", "schemas/scenarios.schema.json"])(
   },
 );
 
-it("tells of every field that a record has", () => {
+it("describes every field of a record", () => {
   const fields = [...read("src/scenarios/records/record.ts").matchAll(/\breadonly (\w+)\??:/g)].map(
     ([, name = ""]) => name,
   );

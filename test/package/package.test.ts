@@ -52,7 +52,7 @@ it("installs no other package", () => {
   ]);
 });
 
-it("ships what it needs and nothing of its insides", () => {
+it("ships what it needs and no internals", () => {
   const installed = join(project, "node_modules/@missingstudio/sanddune");
   expect(readdirSync(installed).sort()).toEqual([
     "CHANGELOG.md",
@@ -69,7 +69,7 @@ it("ships what it needs and nothing of its insides", () => {
   expect(existsSync(join(installed, "dist/engine"))).toBe(false);
 });
 
-it("ships its pages, and no link of theirs leads nowhere", () => {
+it("ships its pages without broken links", () => {
   const installed = join(project, "node_modules/@missingstudio/sanddune");
   const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
   const pages = files.filter((name) => name.endsWith(".md") && !name.startsWith("templates/"));
@@ -78,7 +78,7 @@ it("ships its pages, and no link of theirs leads nowhere", () => {
   expect(pages.flatMap((name) => brokenLinks(installed, name))).toEqual([]);
 });
 
-it("names no page of its documents in what it prints", () => {
+it("mentions no page in its messages", () => {
   const dist = join(project, "node_modules/@missingstudio/sanddune/dist");
   const naming = readdirSync(dist, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".js"))

@@ -53,7 +53,7 @@ it("has every page in its navigation", () => {
   expect(missing).toEqual(NOT_IN_THE_NAVIGATION);
 });
 
-it("has no link to a heading that is not there", () => {
+it("has no link to a missing heading", () => {
   const broken = [...pages].flatMap(([name, html]) =>
     linksOf(name, html)
       .filter(

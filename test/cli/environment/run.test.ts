@@ -62,7 +62,7 @@ describe("sanddune environment run", () => {
     expect(stderr).toContain(said);
   });
 
-  it("tells programs what is wrong with the environment", async () => {
+  it("reports problems of the environment as JSON", async () => {
     const { exitCode, stdout } = await env(worktree(), "run", folder({}), "--json");
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ error: { name: "EnvironmentError" } });

@@ -45,7 +45,7 @@ describe("sanddune environment serve", () => {
     });
   });
 
-  it("wants the token of the env var that it is told, and does not tell it to the tests", async () => {
+  it("requires the token of the env var, and does not pass it to the tests", async () => {
     const directory = environment(`{
       tests: { "knows/nothing": () => { if (process.env.MY_TOKEN) throw new Error("it knows the token"); } },
     }`);
@@ -56,7 +56,7 @@ describe("sanddune environment serve", () => {
     expect(await ask(`${url}/run`, { method: "POST", headers })).toMatchObject({ body: { passed: 1 } });
   });
 
-  it("has time limits, and so many tests at a time, as it is told", async () => {
+  it("applies the flags for time limits and parallel tests", async () => {
     const directory = environment(`{
       tests: {
         hangs: () => new Promise(() => {}),

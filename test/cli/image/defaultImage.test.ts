@@ -136,7 +136,7 @@ describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
     expect(leftovers(cwd)).toEqual([]);
   }, 240_000);
 
-  test("gets gh from GitHub's packages, and fails if these cannot be had rather than take an older one", () => {
+  test("gets gh from GitHub's packages, and fails if these are unavailable instead of using an older one", () => {
     const keyring = "/usr/share/keyrings/githubcli-archive-keyring.gpg";
     const mirror = "https://mirror.example.com/gh";
     const [fetched, update, install, source] = inImage("docker", TEST_IMAGE, installGh(0)).split("\n");

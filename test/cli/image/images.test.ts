@@ -43,7 +43,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
   const stop = STOPS[engine];
 
   describeWith([engine], `sanddune ${engine} build-image`, () => {
-    test("builds the image of the config directory, again after a change, tells its name, size and duration, and keeps secrets and what runs have written out of the build context", async () => {
+    test("builds the image of the config directory, again after a change, reports its name, size and duration, and keeps secrets and what runs have written out of the build context", async () => {
       const from = labelledFrom(engine, TEST_IMAGE);
       const imageName = freshImageName(engine);
       const file = (word: string) => `${from}RUN echo ${word} > /word\nCOPY . /context\n`;

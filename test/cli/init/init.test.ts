@@ -87,7 +87,7 @@ describe("sanddune init", () => {
     expect(stdout).toMatch(/\n {2}\d\. Set the agents to work\n {7}\S.* \.sanddune\/main\.mts\n$/);
   });
 
-  it("tells programs the same as one object", async () => {
+  it("prints the same as one JSON object", async () => {
     const cwd = temporaryRepository();
     const result = await initForPrograms(cwd, ["--yes", "--image-name", "sanddune:my-app"]);
     expect(result).toMatchObject({

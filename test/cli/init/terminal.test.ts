@@ -44,7 +44,7 @@ describeWith(["tmux"], "sanddune init at a terminal", () => {
     expect(terminal.isCursorVisible()).toBe(true);
   });
 
-  it.each(["C-c", "Escape"])("makes nothing when the user gives up with %s", async (key) => {
+  it.each(["C-c", "Escape"])("creates nothing when the user cancels with %s", async (key) => {
     const cwd = temporaryRepository();
     const terminal = startInit(cwd, "--agent", "codex");
     await terminal.shows("Which model does Codex use?");

@@ -26,7 +26,7 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(stderr).not.toContain("error");
   });
 
-  test("takes the prompt behind the command, where a hyphen is standard input", async () => {
+  test("takes the prompt after the command, where a hyphen is standard input", async () => {
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     for (const [branch, argument, stdin] of [
       ["a", "Fix it", ""],
@@ -105,7 +105,7 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(subjectsOf(cwd, "b")).toEqual(["Count", "Count", "Add the agent", "Initial commit"]);
   });
 
-  test("a failing agent: exit code 1, and the error tells what was reached", async () => {
+  test("a failing agent: exit code 1, and the error has the results until then", async () => {
     const cwd = repositoryWithAgent(
       `${OBEDIENT_AGENT}\necho half > done.txt\necho 'out of credit' >&2\nexit 3\n`,
     );

@@ -237,7 +237,7 @@ describe("a task file that is wrong", () => {
     expectUntouched(cwd);
   });
 
-  it("is told with all that is wrong in it, each with its line", async () => {
+  it("is refused with all its problems, each with its line", async () => {
     const cwd = temporaryRepository();
     const text =
       '{"prompt": "a", "branch": "a"}\n\n{"prompt": "b",}\n[]\n{"prompt": "c" "branch": "d"}\nfix it\n';
@@ -249,7 +249,7 @@ describe("a task file that is wrong", () => {
     expectUntouched(cwd);
   });
 
-  it("is told once for each of the first lines, however many there are", async () => {
+  it("is refused with the problems of its first lines only", async () => {
     const cwd = temporaryRepository();
     const path = taskFile(linesOf(...Array.from({ length: 200 }, () => ({ promt: "x" }))));
     const { stderr } = await runCli([...BASE, "--tasks", path], { cwd });

@@ -21,7 +21,7 @@ const runningOf = async (cwd: string, kind: string): Promise<string> =>
   (await ps(cwd)).find((run) => run.kind === kind && run.state === "running")?.runId ?? "";
 
 describeWith(["bubblewrap"], "sanddune stop of what one process does:", () => {
-  it("one of two runs is stopped, and the other goes on", async () => {
+  it("one of two runs is stopped, and the other continues", async () => {
     const cwd = temporaryRepository();
     const [first, second] = [hang(), hang()];
     const on = (branch: string) => ({ branchStrategy: { type: "branch", branch } as const });
@@ -55,7 +55,7 @@ describeWith(["bubblewrap"], "sanddune stop of what one process does:", () => {
     expect(left(cwd)).toEqual([]);
   });
 
-  it("a call in a lasting sandbox is stopped, and the sandbox goes on", async () => {
+  it("a call in a lasting sandbox is stopped, and the sandbox stays usable", async () => {
     const cwd = temporaryRepository();
     const sandbox = await openSandbox(cwd);
     const { line, isThere } = hang();

@@ -20,7 +20,7 @@ const run = (cwd: string, ...flags: string[]) =>
   );
 
 describeWith(["bubblewrap"], "sanddune run --until tests-pass", () => {
-  it("exits with 3 if the tests do not pass, merges nothing, and is told apart from a run that succeeded", async () => {
+  it("exits with 3 if the tests do not pass, merges nothing, and differs from a run that succeeded", async () => {
     const cwd = repositoryWithAgent(AGENT);
     const wrong = await run(cwd, "--prompt", "goodbye\n");
     expect(wrong.exitCode).toBe(3);

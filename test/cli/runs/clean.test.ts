@@ -87,7 +87,7 @@ describeWith(["bubblewrap"], "sanddune clean without --yes", () => {
 });
 
 describeWith(["bubblewrap"], "sanddune clean --records of a run of which something stays", () => {
-  it("leaves its journal and run log, and tells programs of each thing what became of it and why", async () => {
+  it("leaves its journal and run log, and reports each leftover with the reason as JSON", async () => {
     const { cwd, runId } = await deadRun({ script: commits("work") });
     const files = join(cwd, ".sanddune/runs", runId, "files");
     // As a power cut leaves a file that was written last.

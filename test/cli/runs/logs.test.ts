@@ -55,7 +55,7 @@ describe("sanddune logs", () => {
     }
   });
 
-  it("with --follow goes on until the run ends", async () => {
+  it("with --follow continues until the run ends", async () => {
     const cwd = temporaryRepository();
     const { runId, abort, ended } = await playHangingRun(cwd, { script: "echo 'at work'" });
     const followed = await follow(cwd, runId, "at work");
@@ -64,7 +64,7 @@ describe("sanddune logs", () => {
     expect(await followed()).toBe(readFileSync(logOf(cwd, runId), "utf8"));
   });
 
-  it("with --follow goes on until the run dies", async () => {
+  it("with --follow continues until the run dies", async () => {
     const owner = spawn("sleep", ["600"]);
     onTestFinished(() => void owner.kill("SIGKILL"));
     const pid = owner.pid ?? 0;
@@ -119,7 +119,7 @@ describe("sanddune logs of a log that", () => {
     expect((await logs(plantLog(content), RUN_ID)).stdout).toBe(content);
   });
 
-  it("nobody wants to read to its end ends there", async () => {
+  it("ends when the reader closes its output", async () => {
     // A run of this process, which goes on: only the reader can end it.
     const cwd = plantLog("line\n".repeat(200_000));
     const { child, result } = startCli(["logs", "--follow", RUN_ID], { cwd });

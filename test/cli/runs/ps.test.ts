@@ -101,7 +101,7 @@ describeWith(["bubblewrap"], "sanddune ps tells runs apart:", () => {
 });
 
 describeWith(["bubblewrap"], "sanddune ps --json", () => {
-  it("tells everything of a run that programs could want, tokens included", async () => {
+  it("prints all data of a run as JSON, including tokens", async () => {
     const usage = {
       input_tokens: 10,
       cache_creation_input_tokens: 200,

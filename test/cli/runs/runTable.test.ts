@@ -43,7 +43,7 @@ describe("the table of runs", () => {
     expect(row).toMatch(/^\S+ {2}running {2}\d+ s +- {7}- {6}b +bubblewrap {2}nightly$/);
   });
 
-  it.each(["sandbox", "worktree", "interactive"])("tells what is no run: %s", (kind) => {
+  it.each(["sandbox", "worktree", "interactive"])("shows the kind of other sessions: %s", (kind) => {
     expect(tableOf({ kind })[1]).toContain(`running ${kind}`);
   });
 
