@@ -12,7 +12,7 @@ import {
   removeWorktreeIfClean,
   type WorktreeRemoval,
 } from "../../git/worktrees/worktrees.ts";
-import { arrive } from "../landing/land.ts";
+import { markLanded } from "../landing/land.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { cleanUpAfterAgent, disarmRepositories } from "./cleanUpAfterAgent.ts";
@@ -55,7 +55,7 @@ const takeStock = Effect.fnUntraced(function* (
   const isMerged = yield* isAncestor(repository.topLevel, checkout.tip, target).pipe(
     Effect.catch(() => Effect.succeed(false)),
   );
-  if (isMerged) arrive(checkout);
+  if (isMerged) markLanded(checkout);
   else progress.warn(`Some commits were not merged. To see them: git log ${branch}`);
 });
 

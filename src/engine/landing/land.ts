@@ -8,7 +8,7 @@ import type { Session } from "../session/session.ts";
 const NOT_MERGED = "its commits could not be merged";
 
 /** Marks all commits of the source branch as landed. */
-export const arrive = (checkout: CheckoutSession): void => {
+export const markLanded = (checkout: CheckoutSession): void => {
   checkout.landed = checkout.tip;
   checkout.keepReasons.delete(NOT_MERGED);
 };
@@ -17,11 +17,11 @@ const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void,
   const { branches, repository, worktree, tip } = checkout;
   if (branches.strategy !== "merge-to-head" || worktree === undefined) return Effect.void;
   const { targetBranch } = branches;
-  const noteArrival = Effect.sync(() => {
-    arrive(checkout);
+  const noteLanded = Effect.sync(() => {
+    markLanded(checkout);
     session.progress.branch = targetBranch ?? "HEAD";
   });
-  if (tip === checkout.landed) return noteArrival;
+  if (tip === checkout.landed) return noteLanded;
   return mergeToHead({
     repository,
     runId: session.plan.runId,
@@ -31,7 +31,7 @@ const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void,
     hostConfig: session.plan.host.config,
     onWarning: (sentence) => session.progress.warn(sentence),
   }).pipe(
-    Effect.andThen(noteArrival),
+    Effect.andThen(noteLanded),
     Effect.tapError(() => Effect.sync(() => checkout.keepReasons.add(NOT_MERGED))),
   );
 };

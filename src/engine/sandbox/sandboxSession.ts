@@ -80,17 +80,17 @@ export const packingHandle = (sandbox: SandboxSession): SandboxHandle =>
     laterCommits: sandbox.laterCommits,
   }));
 
-/** What a sandbox is made of and for. */
+/** The input for opening a sandbox. */
 interface SandboxSetup<Provider> {
   readonly session: Session;
   readonly checkout: CheckoutSession;
   readonly plan: SandboxPlan<Provider>;
   readonly endsWithCall: boolean;
-  /** What is brought along for tests, on the host. */
+  /** The path of the test package on the host. */
   readonly packageOnHost: string | undefined;
 }
 
-/** What all sandboxes have in common when they are new. */
+/** The initial state of a sandbox. */
 const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxProvider>) => ({
   type: "sandbox" as const,
   owner: session,
@@ -215,7 +215,7 @@ const openIsolated = Effect.fnUntraced(function* (
   };
 });
 
-/** Opens a sandbox over the checkout, with the repository in it; it is closed with the scope. */
+/** Opens a sandbox on the checkout, with the repository in it. The scope closes it. */
 export const openSandboxSession = (
   setup: SandboxSetup<SandboxProvider>,
 ): Effect.Effect<SandboxSession, SandduneError, Scope.Scope> => {

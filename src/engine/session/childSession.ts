@@ -14,15 +14,15 @@ export const withCurrentHost = (plan: SessionPlan): Effect.Effect<SessionPlan, S
   Effect.map(readHostState(plan.repository), (host) => ({ ...plan, host }));
 
 /** What to do in the worktree or sandbox before and after a session. */
-interface Place {
-  readonly arrive: Effect.Effect<void, SandduneError>;
-  readonly leave: (session: Session) => Effect.Effect<void>;
+interface BeforeAndAfter {
+  readonly before: Effect.Effect<void, SandduneError>;
+  readonly after: (session: Session) => Effect.Effect<void>;
 }
 
 /** A session in an existing worktree or sandbox. */
 const within = <A, R>(
   plan: SessionPlan,
-  { arrive, leave }: Place,
+  { before, after }: BeforeAndAfter,
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> =>
@@ -30,9 +30,9 @@ const within = <A, R>(
     withSession(
       current,
       (session) =>
-        arrive.pipe(
+        before.pipe(
           Effect.andThen(Effect.suspend(() => body(session))),
-          Effect.ensuring(Effect.suspend(() => leave(session))),
+          Effect.ensuring(Effect.suspend(() => after(session))),
         ),
       read,
     ),
@@ -47,8 +47,8 @@ export const inWorktree = <A, R>(
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
-  const leave = (session: Session) => (checkout.isUsed ? cleanUpAfterAgent(session, checkout) : Effect.void);
-  return within(plan, { arrive: refreshCheckout(checkout), leave }, body, read);
+  const after = (session: Session) => (checkout.isUsed ? cleanUpAfterAgent(session, checkout) : Effect.void);
+  return within(plan, { before: refreshCheckout(checkout), after }, body, read);
 };
 
 /** A session in an existing sandbox. */
@@ -58,6 +58,6 @@ export const inSandbox = <A, R>(
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
-  const leave = (session: Session) => disarmRepositories(session, sandbox.checkout);
-  return within(plan, { arrive: syncFromHost(sandbox), leave }, body, read);
+  const after = (session: Session) => disarmRepositories(session, sandbox.checkout);
+  return within(plan, { before: syncFromHost(sandbox), after }, body, read);
 };
