@@ -71,7 +71,7 @@ const checkFlags = (flags: ReplayFlags): void => {
   }
   const lonely = givenSandboxFlag(flags);
   if (lonely !== undefined && flags.evaluate === undefined) {
-    throw new UsageError(`${lonely} says where tests are run, so it needs --evaluate DIR`);
+    throw new UsageError(`${lonely} chooses the sandbox of the tests, so it needs --evaluate DIR`);
   }
 };
 

@@ -63,7 +63,8 @@ export class ArtifactReceiver {
     }
     this.end();
     const path = this.paths[Number(index)];
-    if (path === undefined || Number(index) <= this.#lastIndex) throw new Error("the sandbox made files up");
+    if (path === undefined || Number(index) <= this.#lastIndex)
+      throw new Error("the sandbox sent files that were not requested");
     this.#lastIndex = Number(index);
     if (kind === "large" || Number(size) > this.#left) this.refused.push(`${path} (${size} bytes)`);
     else this.#open(path, Number(size));
@@ -110,6 +111,6 @@ export class ArtifactReceiver {
       return;
     }
     rmSync(artifact.hostPath, { force: true });
-    this.refused.push(`${artifact.path} (it did not arrive as a whole)`);
+    this.refused.push(`${artifact.path} (it arrived incomplete)`);
   }
 }

@@ -107,7 +107,9 @@ export const takeArtifacts = async (
       const found = await listFiles(handle, globs, signal);
       const paths = found.slice(0, MAX_ARTIFACTS);
       if (found.length > paths.length)
-        problems.push(`${found.length - paths.length} artifacts are too many, and were left in the sandbox.`);
+        problems.push(
+          `${found.length - paths.length} artifacts exceed the limit, and were left in the sandbox.`,
+        );
       if (paths.length === 0) return;
       const into = new ArtifactReceiver(paths, directory);
       receiver = into;

@@ -12,7 +12,7 @@ export const writePage = async (replay: Replay, file: string): Promise<void> => 
   try {
     const head = (await headOf(file)) ?? "";
     if (head !== "" && !head.includes(TRAJECTORY_MARK)) {
-      throw new Error("there is a file already that is no page of sanddune replay's");
+      throw new Error("the file exists, and is not a page of sanddune replay");
     }
     await mkdir(dirname(file), { recursive: true });
     await replaceFile(file, page);

@@ -93,7 +93,7 @@ describe("artifacts", () => {
       (command) => (command.includes("base64") ? "awk '{ print \"file\", NR - 1, 0 }'" : command),
     );
     expect(artifacts).toHaveLength(1000);
-    expect(problems).toEqual(["3 artifacts are too many, and were left in the sandbox."]);
+    expect(problems).toEqual(["3 artifacts exceed the limit, and were left in the sandbox."]);
   });
 
   it("cannot be forged by the agent's programs", async () => {
