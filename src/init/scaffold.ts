@@ -74,10 +74,10 @@ const projectConfig = ({ template: _, base: __, ...answers }: InitAnswers): stri
   return `${JSON.stringify(config, undefined, 2)}\n`;
 };
 
-/** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */
+/** The nearest package.json decides whether Node treats a `.ts` file as a module, which it has to be. */
 export const mainFileName = (isModulePackage: boolean): string => (isModulePackage ? "main.ts" : "main.mts");
 
-/** What a scaffold needs to know of the project. */
+/** The facts about the project that a scaffold needs. */
 export type ScaffoldProject = Pick<InitProject, "isModulePackage" | "packageManager" | "dependencies">;
 
 /** All files of a scaffold. Nothing is written. */

@@ -7,7 +7,7 @@ export interface Template {
   readonly hasTasks: boolean;
 }
 
-/** Each is a directory of its own below `templates/`, and shares nothing with the others. */
+/** Each is a directory below `templates/`, and shares nothing with the others. */
 export const templates = {
   blank: { title: "one run with a prompt of your own", hasTasks: false },
   "simple-loop": { title: "one task after the other, until none is left", hasTasks: true },
@@ -21,11 +21,11 @@ export const templates = {
 
 export type TemplateName = keyof typeof templates;
 
-/** The program of a scaffold. It is no valid TypeScript before its arguments are filled in, hence the suffix. */
+/** The program of a scaffold. It is not valid TypeScript until its arguments are filled in, hence the suffix. */
 const MAIN = "main.ts.template";
 const IMAGE = "Dockerfile";
 
-/** Beside the package's `dist/` or `src/`, however deep in there this module has ended up. */
+/** Beside the package's `dist/` or `src/`, wherever this module is in there. */
 const templatesDirectory = (from: string = import.meta.dirname): string => {
   const found = join(from, "templates");
   if (existsSync(join(found, IMAGE))) return found;
@@ -37,7 +37,7 @@ export interface TemplateTexts {
   readonly main: string;
   /** By file name. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** What a Dockerfile or Containerfile is made of. */
+  /** The template of a Dockerfile or Containerfile. */
   readonly image: string;
 }
 

@@ -5,15 +5,15 @@ import { PRIVATE_PARTS, SCENARIOS_FILE } from "../options/configDirectory.ts";
 import { writeDraft } from "./draft.ts";
 import type { Scaffold } from "./scaffold.ts";
 
-/** What the system says when something else is in the place already. */
+/** The system's errors for an existing destination. */
 const TAKEN = ["EEXIST", "ENOTEMPTY", "ENOTDIR"];
 
 type Place = "free" | "used by runs";
 
-/** Runs and scenarios make the config directory if there is none; what they keep there is not in the way of a scaffold. */
+/** Runs and scenarios create the config directory if it is missing; their files do not prevent a scaffold. */
 const OF_OTHERS: readonly string[] = [...PRIVATE_PARTS, SCENARIOS_FILE];
 
-/** Says how a scaffold can get there. Throws an `AlreadyInitialisedError` if it cannot. */
+/** Decides how a scaffold can be written. Throws an `AlreadyInitialisedError` if it cannot. */
 export const checkPlace = (configDirectory: string): Place => {
   const status = lstatSync(configDirectory, { throwIfNoEntry: false });
   if (status === undefined) return "free";
@@ -24,7 +24,7 @@ export const checkPlace = (configDirectory: string): Place => {
   throw new AlreadyInitialisedError(configDirectory, inTheWay, isUsedByRuns);
 };
 
-/** The first file is the same in every scaffold: of two inits at once, one has it, and the other one ends here. */
+/** The first file is the same in every scaffold: of two inits at once, only one can create it. */
 const placeFiles = (from: string, to: string, names: readonly string[]): void => {
   const placed: string[] = [];
   try {
@@ -39,8 +39,8 @@ const placeFiles = (from: string, to: string, names: readonly string[]): void =>
 };
 
 /**
- * Writes a scaffold, all of it or nothing: it becomes visible when its directory gets its name. Not so beside what runs
- * keep in the config directory, which nobody may move; there one file after the other is added. Nothing is replaced.
+ * Writes a scaffold as a whole or not at all: its directory is renamed into place. If runs already keep files in the config
+ * directory, which must not be moved, the scaffold's files are added one by one. Nothing is replaced.
  */
 export const writeScaffold = (configDirectory: string, scaffold: Scaffold): void => {
   const found = checkPlace(configDirectory);
@@ -50,7 +50,7 @@ export const writeScaffold = (configDirectory: string, scaffold: Scaffold): void
     else placeFiles(draft.directory, configDirectory, Object.keys(scaffold));
   } catch (error) {
     const isTaken = TAKEN.includes((error as NodeJS.ErrnoException).code ?? "");
-    // Somebody else was faster. What is there now says what is in the way.
+    // Another process was faster; its files decide the error.
     if (isTaken) checkPlace(configDirectory);
     throw error;
   }

@@ -30,7 +30,7 @@ describeWith(["bubblewrap"], "options that do not go together are named by their
 
   it("--copy with --head", async () => {
     expect(await run(temporaryRepository(), "--head", "--copy", "x")).toContain(
-      "--copy: with --head there is no worktree to copy into",
+      "--copy: with --head there is no worktree",
     );
   });
 
