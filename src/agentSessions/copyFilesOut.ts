@@ -35,10 +35,7 @@ const printRelated = (sessions: AgentSessions, sessionId: string): string => {
 done`;
 };
 
-/**
- * Prints the files of a session: for each file a line with its size and name, and then its content in Base64. Only
- * the first line contains spaces.
- */
+/** Prints for each file of a session a line with its size and name, and then its content in Base64. */
 const printFiles = (sessions: AgentSessions, sessionId: string): string => {
   const exportFirst = sessions.exportCommand?.(sessionId);
   return `${exportFirst === undefined ? "" : `{ ${exportFirst}\n} >&2 </dev/null || exit 1\n`}pwd -P

@@ -53,10 +53,7 @@ export const physicalPath = (path: string): string => {
   }
 };
 
-/**
- * The files of a session on the host, the main file first. If several directories have the session, that of `cwd` is
- * used.
- */
+/** The host's files of a session, the main file first. Of several directories, that of `cwd` is used. */
 export const findHostSession = (
   agent: AgentProvider & { readonly sessions: AgentSessions },
   sessionId: string,

@@ -12,10 +12,7 @@ const endOfString = (json: string, start: number): number => {
 const STRUCTURE = /["{}[\],]/g;
 const COLON = /\s*:/y;
 
-/**
- * Changes the strings of a JSON text, including keys. Numbers, order and white space stay the same, as does
- * everything below a sealed key.
- */
+/** Changes the strings and keys of a JSON text, except below a sealed key. All else stays the same. */
 export const mapStrings = (
   json: string,
   sealedKeys: ReadonlySet<string>,
@@ -24,7 +21,6 @@ export const mapStrings = (
   const parts: string[] = [];
   let copied = 0;
   let depth = 0;
-  /** The next value is sealed. */
   let isNextSealed = false;
   /** The nesting depth of the current sealed value. */
   let sealedDepth: number | undefined;

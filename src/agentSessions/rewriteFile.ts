@@ -46,9 +46,7 @@ const rewriteBytes = (bytes: Buffer, rewrite: (json: string) => string): Buffer 
   return rewritten === json ? bytes : Buffer.from(rewritten);
 };
 
-/**
- * Writes a rewritten copy of a file of JSON records, one a line or a single one. Other files are copied unchanged.
- */
+/** Writes a rewritten copy of a file of JSON records (one a line, or one); copies other files unchanged. */
 export const rewriteFile = async (
   from: string,
   to: string,

@@ -50,10 +50,7 @@ export class PathRewriter {
     return [...this.#targets.keys()].some((path) => json.includes(JSON.stringify(path).slice(1, -1)));
   }
 
-  /**
-   * Rewrites a record of a file. It stays the same to the byte if it is not JSON, has no path, or is too long to
-   * parse.
-   */
+  /** Rewrites a record. One that is not JSON, has no path or is too long to parse stays the same. */
   json(json: string): string {
     if (json.length > MAX_RECORD_LENGTH || !this.#mayHoldPath(json)) return json;
     try {

@@ -7,9 +7,7 @@ import { type PathChange, PathRewriter } from "./rewritePaths.ts";
 export const recordOf = (json: string): JsonObject =>
   (json.length > MAX_RECORD_LENGTH ? undefined : parseObject(json)) ?? {};
 
-/**
- * Makes the function that rewrites the records of a session for its new working directory `cwd` and its new paths.
- */
+/** Returns the function that rewrites the records of a session for its new `cwd` and its new paths. */
 export const recordRewriter = (
   { sealedKeys, withCwd }: AgentSessions,
   moves: readonly PathChange[],

@@ -27,6 +27,5 @@ export type AgentName = keyof typeof agentRegistry;
 /** The agents in the registry talk to a model; any other program may work without a network. */
 export const needsNetwork = (agentName: string): boolean => Object.hasOwn(agentRegistry, agentName);
 
-/** The agent of that name, or `undefined`. */
 export const findAgent = (name: string): KnownAgent | undefined =>
   Object.hasOwn(agentRegistry, name) ? agentRegistry[name as AgentName] : undefined;

@@ -12,10 +12,7 @@ export interface ShownWork {
 
 const MAX_SUBJECT = 50;
 
-/**
- * The commits with their subjects, as far as these are known. A run log has full names, because programs search for
- * them.
- */
+/** The commits with their known subjects. A run log has full names, because programs search for them. */
 export const commitNames = (
   shas: readonly string[],
   work: ShownWork | undefined,

@@ -129,10 +129,7 @@ export const tallyLines = ({
 
 const branchLines = ({ branch }: Reached): string[] => (branch === undefined ? [] : [line("Branch", branch)]);
 
-/**
- * Commands for a kept worktree: git allows only one checkout of a branch, and refuses to remove a worktree with
- * uncommitted changes.
- */
+/** Git allows one checkout of a branch, and refuses to remove a worktree with uncommitted changes. */
 const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string[] => {
   if (path === undefined) return [];
   const remove = `git worktree remove ${shellQuote(path)}`;
@@ -206,10 +203,7 @@ export const reachedLines = (
 export const warningLines = ({ warnings = [] }: Reached): string[] =>
   warnings.map((warning) => line("Warning", warning));
 
-/**
- * The lines at the end of a session. The session that made a sandbox or worktree shows no commits and numbers: the
- * sessions in it do.
- */
+/** The lines at the end of a session. Sessions in a sandbox or worktree show the commits, not its maker. */
 export const endingLines = (
   kind: SessionKind,
   { reached, tally }: RunEnding,

@@ -11,10 +11,7 @@ const EXPORT = /^\s*(export[ \t]+)?/;
 
 const QUOTED_VALUE = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(["'`])/gm;
 
-/**
- * Refuses an unclosed quote. The parser would make it part of the value or drop the key, which would be noticed much
- * later.
- */
+/** Refuses an unclosed quote: the parser would make it part of the value or drop the key. */
 const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): void => {
   const quoted = new RegExp(QUOTED_VALUE);
   for (let match = quoted.exec(text); match !== null; match = quoted.exec(text)) {

@@ -55,10 +55,7 @@ export const isProtectedPath = (path: string): boolean => PATTERN.test(path);
 /** Paths below a link: enough to find out whether it replaces a directory of protected files. */
 const INSIDE = ["x", "config", "workflows/x"] as const;
 
-/**
- * Whether a symbolic link at `path` replaces a directory of protected files. The files that it leads to have other
- * paths.
- */
+/** Whether a link at `path` replaces a directory of protected files, which then have other paths. */
 export const isProtectedLink = (path: string): boolean =>
   INSIDE.some((inside) => isProtectedPath(`${path}/${inside}`));
 

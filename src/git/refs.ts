@@ -81,10 +81,7 @@ export const isGitFailure = (error: SandduneError): error is GitError | HostFile
 export const reasonOf = (error: GitError | HostFileError): string =>
   isGitError(error) ? error.stderr.trim() : error.message;
 
-/**
- * The problem if git failed because a lock file exists. Git never removes the lock of another git, not even of a
- * crashed one.
- */
+/** The problem if a lock file exists. Git never removes another git's lock, not even of a crashed one. */
 export const lockProblem = (output: string): string | undefined => {
   const [, path] = /Unable to create '(.+\.lock)': File exists/.exec(output) ?? [];
   return path && `git's lock ${path} exists: another git is running, or has crashed`;

@@ -71,10 +71,7 @@ const checkoutAround = (path: string): string | undefined => {
   return existsSync(join(parent, ".git")) ? parent : checkoutAround(parent);
 };
 
-/**
- * Git on the host uses no bare repository that it finds by itself: an agent can commit one whose configuration runs
- * programs.
- */
+/** Git must not find a bare repository by itself: an agent can commit one that runs programs. */
 const bareRepositoryError = (cwd: string, bare: string): UnsupportedRepositoryError => {
   const checkout = checkoutAround(bare);
   return checkout === undefined

@@ -5,10 +5,7 @@ import { ENV_FILE } from "../options/configDirectory.ts";
 import { git } from "./git.ts";
 import { nulSeparated } from "./output.ts";
 
-/**
- * Whether git tracks a path of the checkout at `cwd`, or a file where one of its directories would be. Ignores case, as
- * some file systems do.
- */
+/** Whether git tracks a path at `cwd`, or a file in place of one of its directories. Ignores case. */
 export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, SandduneError> => {
   const [directory = path] = path.split("/");
   return git(["ls-files", "-z", "--", `:(icase)${directory}`], { cwd }).pipe(

@@ -22,9 +22,7 @@ export interface BuildContext extends AsyncDisposable {
 const isPrivate = (name: string): boolean =>
   PRIVATE_PARTS.some((part) => part === name) || name.startsWith(".env.");
 
-/**
- * A copy of the config directory without secrets and without the files of runs. An ignore file could be deleted.
- */
+/** A copy of the config directory without secrets and files of runs. An ignore file could be deleted. */
 const publicCopy = async (configDirectory: string): Promise<BuildContext> => {
   const directory = await mkdtemp(join(await realpath(tmpdir()), "sanddune-build-"));
   const remove = () => removeDirectory(directory);

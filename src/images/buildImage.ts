@@ -37,7 +37,6 @@ const KEPT_LINES = 40;
 /** Without colours; of a line that was overwritten, as progress is, only the last text. */
 const lastState = (line: string): string => stripVTControlCharacters(line).trimEnd().split("\r").at(-1) ?? "";
 
-/** The default build file, in a config directory. */
 const isDefaultFile = ({ file, contextDirectory }: BuildImageOptions): boolean =>
   basename(contextDirectory) === CONFIG_DIRECTORY_NAME &&
   dirname(file) === contextDirectory &&

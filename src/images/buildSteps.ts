@@ -27,7 +27,6 @@ export class BuildSteps {
     return undefined;
   }
 
-  /** The step in which the build failed. */
   get failed(): string | undefined {
     return this.#failed ?? this.#latest;
   }

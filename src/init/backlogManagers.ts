@@ -7,10 +7,7 @@ export interface BacklogManager {
   readonly listCommand: string;
   /** Prints the task `{{TASK_ID}}`. */
   readonly viewCommand: string;
-  /**
-   * Tells the agent how a task is closed: always by something in the commit. So a task is done when its commit has
-   * arrived, and not before.
-   */
+  /** How the agent closes a task: by something in the commit, so that both arrive together. */
   readonly closeStep: string;
   /** Env vars that its program needs, each with what it is for. */
   readonly envVars: Readonly<Record<string, string>>;

@@ -25,7 +25,6 @@ export interface InitProject {
   readonly dependencies: Dependencies | undefined;
   /** Whether a program in it can import sanddune. */
   readonly hasSanddune: boolean;
-  /** The command that installs it. */
   readonly installCommand: string;
   /** The files that installing sanddune changes, from the top. */
   readonly installedFiles: readonly string[];

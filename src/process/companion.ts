@@ -18,10 +18,7 @@ export interface Companion {
   stop(): void;
 }
 
-/**
- * Runs `"$@"` until it ends, or until its standard input is closed, which happens when this process ends in any way. Then
- * removes the directory.
- */
+/** Runs `"$@"` until it or this process ends (which closes its stdin). Then removes the directory. */
 const WATCHED = `
 directory=$1
 shift

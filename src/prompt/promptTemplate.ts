@@ -3,7 +3,6 @@ export type TemplateText =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "argument"; readonly key: string };
 
-/** A part of a prompt template. */
 export type TemplatePart =
   | TemplateText
   | {

@@ -17,7 +17,6 @@ export const briefly = (text: string, maxLength = 300): string =>
 export const endOf = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : `…${text.slice(-maxLength)}`;
 
-/** The last lines of a text. */
 export const lastLines = (text: string, maxLines: number, maxLength: number): string => {
   const lines = text.split("\n");
   const last = lines.slice(-maxLines).join("\n");

@@ -1,10 +1,7 @@
 /** The shell variable that names the file. */
 export const PROMPT_FILE = "_sanddune_prompt";
 
-/**
- * Lines for `sh` that write stdin to a temporary file, for agents that do not read a prompt from stdin. The file is removed when
- * the shell ends.
- */
+/** Lines for `sh` that write stdin to a file until the shell ends: some agents read no prompt from stdin. */
 export const writePromptFile = (
   atEnd = ":",
 ): string => `${PROMPT_FILE}=$(mktemp "\${TMPDIR:-/tmp}/sanddune-prompt.XXXXXX") || exit 1

@@ -75,7 +75,6 @@ const strategyFlags = (strategy: BranchStrategy): StrategyFlags => {
 const hasStrategy = ({ branch, mergeToHead, head }: StrategyFlags): boolean =>
   [branch, mergeToHead, head].some((flag) => flag !== undefined);
 
-/** The flags of a run, with the defaults of the project config. */
 export const withRunDefaults = (flags: RunFlags, config: ProjectConfig): RunFlags => {
   const { branchStrategy, copyToWorktree, maxIterations, idleTimeoutSeconds } = config;
   const defaults = {

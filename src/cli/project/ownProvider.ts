@@ -21,10 +21,7 @@ const byConfig = async (cwd: string | undefined): Promise<SandboxProvider | unde
   return loadProvider(configuredModule(project), sandbox);
 };
 
-/**
- * The custom sandbox provider that a flag or the project config names. Sandboxes of the built-in providers are found without
- * one.
- */
+/** The custom provider that a flag or the project config names. The built-in ones are found without it. */
 export const findOwnProvider = async (
   file: string | undefined,
   cwd: string | undefined,

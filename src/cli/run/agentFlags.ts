@@ -17,7 +17,6 @@ interface AgentEntry {
 
 const known: Readonly<Record<string, KnownAgent>> = agentRegistry;
 
-/** The efforts of all agents. */
 export const effortNames: readonly string[] = [
   ...new Set(Object.values(known).flatMap(({ efforts }) => efforts ?? [])),
 ];

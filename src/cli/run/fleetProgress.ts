@@ -18,7 +18,6 @@ const MARKS = {
   "not started": ["dim", "-"],
 } as const satisfies Record<TaskOutcome["state"], readonly [Parameters<Style>[0], string]>;
 
-/** A run in progress. */
 interface Running {
   readonly label: string;
   readonly startedAt: number;
@@ -56,10 +55,7 @@ const linesOf = (outcome: TaskOutcome, style: Style): string[] => {
   ];
 };
 
-/**
- * Shows the progress of a fleet: at a terminal a status line for each run and one with the counts, elsewhere one line for
- * each event.
- */
+/** Shows a fleet's progress: at a terminal a status line for each run and counts, else a line per event. */
 export class FleetProgress {
   readonly #screen: Screen | undefined;
   readonly #showsRuns: boolean;

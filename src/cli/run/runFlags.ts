@@ -126,7 +126,6 @@ export const settingsOf = async (given: RunFlags, project: Project) => {
   };
 };
 
-/** The options of `run()`. */
 export const runOptionsOf = async (flags: RunFlags, project: Project): Promise<RunOptions> => {
   const settings = await settingsOf(flags, project);
   // Last, because it waits for standard input: all other mistakes are reported before that.

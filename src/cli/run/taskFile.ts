@@ -15,7 +15,6 @@ import { taskOptionsOf } from "./taskOptions.ts";
 const STANDARD_INPUT = "-";
 const MAX_PROBLEMS = 10;
 
-/** The tasks of a file, as options of `run()`. */
 export interface PlannedTasks {
   readonly tasks: readonly RunOptions[];
   /** The line of each task. */

@@ -15,7 +15,6 @@ export const isTaskKey = (option: string): boolean => {
   return key !== undefined && (root === option || key.type === "object");
 };
 
-/** The values of a line. */
 export interface TaskValues
   extends Pick<
     RunFlags,

@@ -68,7 +68,6 @@ const promptOf = async (flags: RunFlags, values: TaskValues): Promise<PromptOpti
   throw new UsageError("there is no prompt: set prompt or promptFile, or pass --prompt for all tasks");
 };
 
-/** The options of `run()` for one task. */
 export const taskOptionsOf = async (
   flags: RunFlags,
   values: TaskValues,

@@ -6,10 +6,7 @@ const EVERY_MS = 500;
 const DEFAULT_ROWS = 24;
 const DEFAULT_COLUMNS = 80;
 
-/**
- * Repaints lines in the same place of the terminal until the process ends. It does not change the state of the terminal, so
- * there is nothing to restore.
- */
+/** Repaints lines in place until the process ends. The state of the terminal stays the same. */
 export const repaint = async (lines: (columns: number) => readonly string[]): Promise<never> => {
   let painted = 0;
   for (;;) {

@@ -46,10 +46,7 @@ const checkFiles = async (files: readonly string[], format: ReportFormat | undef
   }
 };
 
-/**
- * Reads all records for the report. Mistakes of pages and fixtures are errors in it; files that are not records are
- * left out.
- */
+/** Reads all records. Mistakes of pages and fixtures are errors in the report; other files are left out. */
 const readModel = async (choice: SuiteChoice): Promise<ReportModel> => {
   const [{ checkSuite }, { readRecords }, { namesOf, reportModel }] = await Promise.all([
     import("../../scenarios/suite/checkSuite.ts"),

@@ -31,10 +31,7 @@ export class StoppedError extends SandduneError {
   }
 }
 
-/**
- * Turns signals to this process into an abort, so that a run can import its commits and clean up; a second signal ends the
- * process at once.
- */
+/** Turns a signal into an abort, so that a run can import and clean up. A second one ends the process. */
 export const stopOnSignals = (words = RUN): { readonly signal: AbortSignal } & Disposable =>
   abortOnStopSignals(
     (name) => {

@@ -1,9 +1,6 @@
 type Chunk = string | Uint8Array;
 
-/**
- * Passes everything that the program writes to a stream to `around`, which calls `write` when it can. Returns a
- * function that ends this.
- */
+/** Passes each write to a stream to `around`, which calls `write` when it can. Returns a function to stop. */
 export const interceptWrites = (
   stream: NodeJS.WriteStream,
   around: (chunk: Chunk, write: () => boolean) => boolean,

@@ -31,9 +31,7 @@ const ERRORS: Readonly<
   other: AgentFailedError,
 };
 
-/**
- * Decides from the agent's events whether its turn succeeded. The exit code alone proves neither success nor failure.
- */
+/** Decides from its events whether the agent's turn succeeded. The exit code alone proves neither. */
 export class AgentVerdict {
   #result: Extract<AgentEvent, { type: "result" }> | undefined;
   /** The last error that the agent has not recovered from. */
@@ -92,9 +90,7 @@ export class AgentVerdict {
     return this.#typed(agent, problem, exitCode, stderr);
   }
 
-  /**
-   * The failure of an agent that stopped printing: the last error that it reported, if it had not recovered from it.
-   */
+  /** The failure of an agent that stopped printing: its last error, if it had not recovered from it. */
   failureOfSilence(agent: AgentProvider, silence: IdleTimeoutError): SandduneError {
     if (this.#error === undefined) return silence;
     const problem = `${this.#error.message} (it printed nothing for ${silence.idleTimeoutSeconds} s after that)`;

@@ -33,10 +33,7 @@ const watchIdle = Effect.fnUntraced(function* (
   }
 });
 
-/**
- * Ends a grace period after the end of the agent's turn. Some agents continue, and report the end of their turn again
- * later.
- */
+/** Ends some time after the agent's turn. Some agents continue, and report the end of the turn again. */
 const watchLingering = Effect.fnUntraced(function* (
   timeoutMs: number,
   now: () => number,

@@ -166,10 +166,7 @@ const announceBase = ({ plan, journal, redundantRefs }: Session): void => {
   redundantRefs.add(ref);
 };
 
-/**
- * Protects the commit that a sandbox starts from against git's garbage collection, if the session does not own the
- * checkout.
- */
+/** Protects a sandbox's first commit from garbage collection, if the session does not own the checkout. */
 export const pinBase = (
   session: Session,
   { ownerId, repository, tip }: CheckoutSession,

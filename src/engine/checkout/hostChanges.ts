@@ -54,9 +54,7 @@ export const switchedTo = (checkout: CheckoutSession): Effect.Effect<string | un
   return Effect.map(readHead(path), (head) => head.branch ?? `the commit ${head.sha}`);
 };
 
-/**
- * Fails if the worktree was switched to another branch: an agent could commit the files of one branch to the other.
- */
+/** Fails if the worktree is on another branch: an agent could commit the files of one to the other. */
 export const requireOnBranch = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {

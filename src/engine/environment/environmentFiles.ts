@@ -56,10 +56,7 @@ const pathsInRepository = (
   return source.folder.path === "" ? parts.flatMap(({ files }) => files) : [source.folder.path];
 };
 
-/**
- * Copies the environment's files, so that later changes of the folder do not matter. With `strict` isolation the
- * agent's package has no tests.
- */
+/** Copies the files, so that later changes do not matter. With `strict`, the agent gets no tests. */
 export const prepareEnvironment = (
   session: Session,
   { environment }: SandboxPlan,

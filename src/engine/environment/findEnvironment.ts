@@ -38,9 +38,7 @@ export type EnvironmentSource =
 
 type Checkout = Pick<Repository, "topLevel">;
 
-/**
- * The rest of a path after the directory that is the top level, also through links; `undefined` if it is elsewhere.
- */
+/** A path relative to the top level, also through links; `undefined` if it is elsewhere. */
 const wayFrom = (topLevel: string, path: string): string | undefined => {
   for (let directory = path; directory !== dirname(directory); directory = dirname(directory)) {
     if (realpathSync(directory) === topLevel) return relative(directory, path);
@@ -48,10 +46,7 @@ const wayFrom = (topLevel: string, path: string): string | undefined => {
   return undefined;
 };
 
-/**
- * The path of a folder in a checkout; `undefined` if it is elsewhere. Refuses links in the checkout: an agent may
- * have made them.
- */
+/** A folder's path in a checkout, or `undefined`. Refuses links: an agent may have made them. */
 const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   const real = realpathSync(path);
   const way = wayFrom(topLevel, resolve(path));
@@ -65,10 +60,7 @@ const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   return isInside(topLevel, real) ? relative(topLevel, real).replaceAll(sep, "/") : undefined;
 };
 
-/**
- * Of the ignored files, only those that the committed definition names are used. Anything may have written the
- * others.
- */
+/** Only ignored files that the committed definition names are used. Anything may have written the others. */
 const chooseIgnored = (ignored: readonly string[], selected: readonly string[] = []) => {
   return {
     named: selected.filter((item) => ignored.some((path) => isInside(path, item))),

@@ -10,7 +10,6 @@ import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { HookName, HookRunner } from "./runHook.ts";
 
-/** The directory of hooks on the host. */
 export interface HostDirectory {
   readonly path: string;
   /** Throws if the directory is not, or no longer, in the checkout. */

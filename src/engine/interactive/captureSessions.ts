@@ -19,10 +19,7 @@ export interface InteractiveSessionCapture {
   capture(failed: boolean): Effect.Effect<void>;
 }
 
-/**
- * For agents that keep sessions in a database: there are no files to find, and asking the agent for them takes
- * seconds.
- */
+/** For agents with a database: there are no files to find, and asking the agent for them takes seconds. */
 const sayingThatItStays = ({ session }: SandboxWork, { name }: AgentProvider): InteractiveSessionCapture => ({
   begin: Effect.void,
   capture: () =>

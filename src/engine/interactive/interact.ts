@@ -27,10 +27,7 @@ export type AgentLocation = SandboxSession | HostLocation;
 const handleOf = (location: AgentLocation): SandboxHandle =>
   location.type === "host" ? location.handle : location.repository.handle;
 
-/**
- * Whether the program exists. The exit code does not tell: it is the same if a person leaves a shell after a mistyped
- * command.
- */
+/** Whether the program exists. The exit code is the same after a mistyped command in a shell. */
 const isThere = (
   handle: SandboxHandle,
   cwd: string,

@@ -13,7 +13,6 @@ import { type Session, withSession } from "../session/session.ts";
 import { openHostLocation } from "./hostLocation.ts";
 import { type AgentLocation, interact } from "./interact.ts";
 
-/** The plan of an interactive session. */
 export interface InteractivePlan {
   readonly session: SessionPlan;
   readonly interaction: InteractionPlan;

@@ -2,10 +2,7 @@ import { InvalidOptionsError } from "../../errors.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/**
- * The prompt is an argument of the agent's program. Linux limits an argument, with the shell code around it, to 128
- * KiB.
- */
+/** The prompt is an argument. Linux limits one, with the shell code around it, to 128 KiB. */
 const MAX_BYTES = 100 * 1024;
 
 const problemOf = (prompt: string): InvalidOptionsError | undefined => {

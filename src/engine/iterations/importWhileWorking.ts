@@ -17,10 +17,7 @@ const SHARE = 1 / 10;
 /** The import at the end of the iteration has a longer limit. */
 const TIMEOUT_MS = 2 * 60_000;
 
-/**
- * Only packing can be interrupted: when a bundle is on the host, the branch and the files of the worktree must be
- * updated together.
- */
+/** Only packing can be interrupted: later, the branch and the worktree's files must change together. */
 const importNow = (work: SandboxWork): Effect.Effect<void, SandduneError> => {
   const bundlePath = join(work.session.journal.filesDirectory, "meanwhile.bundle");
   const moment = { failed: false, isPacked: false, timeoutMs: TIMEOUT_MS };

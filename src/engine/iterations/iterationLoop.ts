@@ -49,10 +49,7 @@ export interface IterationLoop {
   readonly whileWorking?: Effect.Effect<never> | undefined;
   /** Tests the commits of each iteration. Without it, the agent itself decides when it is done. */
   readonly tests?: TestGate | undefined;
-  /**
-   * The prompt that asks the agent, in the same session, to correct its structured output, if that is wrong at the
-   * end.
-   */
+  /** Asks the agent, in the same session, to correct wrong structured output at the end. */
   readonly correction?: Effect.Effect<string | undefined>;
   /** Runs after every iteration, also a failed one: captures its session and imports its commits. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;

@@ -1,7 +1,6 @@
 /** The limit for the text in a tag. */
 export const MAX_TAG_LENGTH = 4 * 1024 * 1024;
 
-/** The content of a tag, or that it is too long. */
 export type TagContent = { readonly content: string } | { readonly isTooLong: true };
 
 /**

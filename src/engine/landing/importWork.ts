@@ -106,9 +106,7 @@ export const exportWork = Effect.fnUntraced(function* (
 /** A process in an isolated sandbox may continue to commit until the sandbox is closed. */
 const MAX_LAST_EXPORTS = 4;
 
-/**
- * Updates the worktree's files to the state of an isolated sandbox, unless the branch has new commits from elsewhere.
- */
+/** Updates the worktree's files to those of an isolated sandbox, unless the branch has other new commits. */
 const takeFiles = (
   files: WorktreeFiles,
   { tip, uncommitted }: ImportedCommits,

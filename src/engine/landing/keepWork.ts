@@ -82,10 +82,7 @@ export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): vo
   }
 };
 
-/**
- * Keeps the worktree too. A lost isolated sandbox has nothing on the host: its work is in the sandbox, if that still
- * exists.
- */
+/** Keeps the worktree too. The work of a lost isolated sandbox is in the sandbox, if that still exists. */
 export const keepEverything = (work: SandboxWork, cause: unknown): void => {
   const { session, sandbox } = work;
   sandbox.checkout.keepReasons.add("the agent's commits could not be imported");

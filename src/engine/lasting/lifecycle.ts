@@ -16,10 +16,7 @@ interface CallOptions {
   readonly name?: string | undefined;
 }
 
-/**
- * The lifecycle of a long-lived sandbox or worktree. Calls take turns. Closing stops the current call, imports its
- * work, and happens only once.
- */
+/** Calls take turns. Closing stops the current call, imports its work, and happens only once. */
 export class Lifecycle {
   readonly #closing = new AbortController();
   readonly #calls = new Set<Promise<unknown>>();

@@ -74,7 +74,6 @@ export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.E
     (release) => Effect.sync(release),
   );
 
-/** Plans `interactive()`. */
 export const planInteractive = Effect.fnUntraced(function* (options: InteractiveOptions) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
   const planned = yield* planSession({ ...requestOf(options), sandbox });
@@ -88,7 +87,6 @@ export const planInteractive = Effect.fnUntraced(function* (options: Interactive
   };
 });
 
-/** Plans `worktree.interactive()`. */
 export const planWorktreeInteractive = Effect.fnUntraced(function* (
   options: WorktreeInteractiveOptions & { readonly sandbox: InteractiveSandboxProvider },
   parentSession: ParentSession,
@@ -100,7 +98,6 @@ export const planWorktreeInteractive = Effect.fnUntraced(function* (
   return { session, sandbox, interaction };
 });
 
-/** Plans `sandbox.interactive()`. */
 export const planSandboxInteractive = Effect.fnUntraced(function* (
   options: SandboxInteractiveOptions,
   parentSession: ParentSession,

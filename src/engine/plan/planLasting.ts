@@ -6,14 +6,12 @@ import { planCheckout } from "./planCheckout.ts";
 import { planSandboxWithTests } from "./planSandbox.ts";
 import { planSession } from "./planSession.ts";
 
-/** Plans `createWorktree()`. */
 export const planCreateWorktree = Effect.fnUntraced(function* (options: CreateWorktreeOptions) {
   const { branchStrategy } = options;
   const { session, source } = yield* planSession({ kind: "worktree", options, branchStrategy });
   return { session, checkout: planCheckout(options, source, { lasts: true }) };
 });
 
-/** Plans `createSandbox()`. */
 export const planCreateSandbox = Effect.fnUntraced(function* (options: CreateSandboxOptions) {
   const { branch, from, env = {} } = options;
   const sandbox = yield* planSandboxWithTests(options);

@@ -69,7 +69,6 @@ const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
   warnings: budgetWarnings(options),
 });
 
-/** Plans `run()`. */
 export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
   const sandbox = yield* planSandboxWithTests(options);
   const { branchStrategy } = options;
@@ -83,7 +82,6 @@ export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
   };
 });
 
-/** Plans `worktree.run()`. */
 export const planWorktreeRun = Effect.fnUntraced(function* (
   options: WorktreeRunOptions,
   parentSession: ParentSession,
@@ -109,7 +107,6 @@ const requireTests = (
   }
 };
 
-/** Plans `sandbox.run()`. */
 export const planSandboxRun = Effect.fnUntraced(function* (
   options: SandboxRunOptions,
   parentSession: ParentSession,

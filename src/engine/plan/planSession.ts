@@ -100,10 +100,7 @@ const declaredEnv = ({ agent, sandbox, parentSession, options }: PlanRequest) =>
   run: overlayEnv(parentSession?.env ?? {}, options.env ?? {}),
 });
 
-/**
- * Checks the source branch. A worktree of a dead run is no problem here: it is recovered later, and the branch is
- * checked again.
- */
+/** A dead run's worktree is no problem here: it is recovered later, and the branch is checked again. */
 const checkSource = (
   repository: Repository,
   host: HostState,
@@ -118,9 +115,7 @@ const checkSource = (
     ),
   );
 
-/**
- * Reads the host's state. An incomplete worktree of a dead run makes git fail, so it is removed first in that case.
- */
+/** Reads the host's state. A dead run's incomplete worktree makes git fail; then it is removed first. */
 const readHost = (repository: Repository): Effect.Effect<HostState, SandduneError> =>
   readHostState(repository).pipe(
     Effect.catchIf(

@@ -43,10 +43,7 @@ const workingEntry = (
   nestedRepositories: toJournalEntries(path, nestedRepositories),
 });
 
-/**
- * Creates and prepares a sandbox on a checkout. The scope imports its commits and closes it. The checkout and its
- * owner stay the same.
- */
+/** Creates and prepares a sandbox on a checkout. The scope imports its commits and closes it. */
 export const prepareSandbox = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,

@@ -29,10 +29,7 @@ fi
 git update-ref ${ref} ${checkout.tip} ${tip}`;
 };
 
-/**
- * Updates an open sandbox to commits that were made on the host meanwhile, by the user or from another sandbox on the
- * same worktree.
- */
+/** Updates an open sandbox to commits that were made on the host or in another sandbox meanwhile. */
 export const syncFromHost = Effect.fnUntraced(function* (
   sandbox: SandboxSession,
 ): Effect.fn.Return<void, SandduneError> {

@@ -38,9 +38,7 @@ const within = <A, R>(
     ),
   );
 
-/**
- * A session in an existing worktree. Afterwards its user may work in it, so the agent's repositories are disarmed.
- */
+/** A session in an existing worktree. Its user may work there later: the repositories are disarmed. */
 export const inWorktree = <A, R>(
   plan: SessionPlan,
   checkout: CheckoutSession,

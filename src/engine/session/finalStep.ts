@@ -8,10 +8,7 @@ export interface FinalStep<A, E, R> {
   readonly warn: (sentence: string) => void;
 }
 
-/**
- * Runs a final step after the work, whether that succeeds, fails or is interrupted. An interruption cannot come in
- * between.
- */
+/** Runs a final step however the work ends. An interruption cannot come in between. */
 export const withFinalStep = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   { onFailure, onSuccess, warn }: FinalStep<A, E, R>,

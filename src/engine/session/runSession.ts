@@ -15,7 +15,6 @@ import { inSandbox, inWorktree } from "./childSession.ts";
 import { timed } from "./phases.ts";
 import { type Session, withSession } from "./session.ts";
 
-/** The plan of a run. */
 export interface RunPlan {
   readonly session: SessionPlan;
   readonly agent: AgentPlan;

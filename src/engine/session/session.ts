@@ -65,9 +65,7 @@ export const redactorFor = (plan: SessionPlan, secrets: ReadonlyMap<string, stri
   );
 };
 
-/**
- * Opens the session's journal and display. From here on other processes can find the session, even if this one dies.
- */
+/** Opens the journal and display. From here on, other processes can find the session. */
 const openSession = (plan: SessionPlan): Session => {
   const { runId, name, logging, agentName, sandboxName } = plan;
   const { configDirectory } = plan.repository;
@@ -159,10 +157,7 @@ const closeSession = Effect.fnUntraced(function* (
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });
 });
 
-/**
- * The caller gets `signal.reason` itself. If that is an error of ours without progress, it gets the progress of this
- * session.
- */
+/** The caller gets `signal.reason` itself: one of our errors gets this session's progress. */
 const reportToAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
   const { name } = plan;
   noteAborted(signal, { ...(name !== undefined && { name }), ...progress.reached() });
@@ -218,10 +213,7 @@ export interface Kept<A> {
   readonly close: Effect.Effect<void>;
 }
 
-/**
- * Opens a session that lasts until it is closed. It keeps everything that `open` acquires; if `open` fails, all of it
- * is released.
- */
+/** Opens a session that lasts until it is closed. If `open` fails, all that it acquired is released. */
 export const keepSession = <A, R>(
   plan: SessionPlan,
   open: (session: Session) => Effect.Effect<A, SandduneError, R | Scope.Scope>,

@@ -20,7 +20,6 @@ export const loadEnvironment = async (directory: string): Promise<LoadedEnvironm
   return { ...found, files: await listFiles(found.directory, found.selected, always) };
 };
 
-/** Files of an environment that are in one directory. */
 export type EnvironmentPart = Pick<LoadedEnvironment, "directory" | "files">;
 
 /**

@@ -4,7 +4,6 @@ import { valuesProblem } from "../definition/parameters.ts";
 import { testPathProblem } from "../definition/testPath.ts";
 import { LIST_TESTS } from "./tools.ts";
 
-/** The arguments of `run_tests`. */
 export interface RunArguments {
   /** Empty for all tests. */
   readonly testPath: string;

@@ -7,7 +7,6 @@ import { boundResults } from "../results/boundResults.ts";
 import type { ReadyTests } from "../run/readyTests.ts";
 import { refusalOf, sendJson } from "./exchange.ts";
 
-/** The parameters in the body of a request. */
 export const readParameters = (body: unknown): ParameterValues => {
   if (!isObject(body)) throw new TestRequestError("The body must be an object.", 400);
   const { parameters, ...others } = body;

@@ -42,10 +42,7 @@ const isRecent = (file: CheckoutFile, { writtenAtMs, device }: FoundNote): boole
 const isUntouched = ({ file, sha, from, to }: Candidate): boolean =>
   isContentOf(file, sha, from) && (from?.sha !== to?.sha || hasModeOf(file, from));
 
-/**
- * Whether git has written the file, in whole or in part: the merge, or restoring the file, may have stopped at any
- * byte.
- */
+/** Whether git has written the file: the merge, or restoring it, may have stopped at any byte. */
 const isByGit = Effect.fnUntraced(function* (
   note: FoundNote,
   { file, sha, path, from, to }: Candidate,

@@ -99,9 +99,7 @@ const refuseUnseen = Effect.fnUntraced(function* (
   }
 });
 
-/**
- * During a rebase, HEAD is detached, so the branch is checked out nowhere; the rebase would then overwrite the merge.
- */
+/** During a rebase HEAD is detached, so the branch seems free; the rebase would overwrite the merge. */
 const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolean => {
   const worktrees = join(commonDirectory, "worktrees");
   const linked = existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : [];

@@ -10,16 +10,13 @@ import { sandboxConfig } from "./sandboxConfig.ts";
 export interface SubmoduleSetup {
   /** The checkout that contains the submodules. */
   readonly checkout: { readonly path: string; readonly gitDirectory: string };
-  /** Its path in the sandbox. */
   readonly sandboxCheckoutPath: string;
   /** The sandbox's git directory on the host. */
   readonly hostGitDirectory: string;
   readonly sandboxGitDirectory: string;
 }
 
-/**
- * The git directories of submodules, relative to `modules/`. Their names can contain slashes, and they can be nested.
- */
+/** The submodules' git directories, relative to `modules/`. Names can contain slashes and be nested. */
 const findGitDirectories = (modules: string, place = ""): string[] => {
   const directory = join(modules, place);
   if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "config"))) {

@@ -22,10 +22,7 @@ const writeBorrower = (path: string, { commonDirectory, objectFormat }: Reposito
   writeFileSync(join(path, "info/attributes"), ATTRIBUTES);
 };
 
-/**
- * Larger than a repository's files. A commit of a few kilobytes can be larger still: many paths can have the same
- * content.
- */
+/** Larger than most repositories. A small commit can be larger: many paths can have the same content. */
 const MAX_BYTES = 4 * 1024 ** 3;
 const LOOK_MS = 100;
 

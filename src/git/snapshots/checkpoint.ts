@@ -40,11 +40,7 @@ const IDENTITY = Object.entries(SANDDUNE_IDENTITY)
   .map(([name, value]) => `${name}=${shellQuote(value)}`)
   .join(" ");
 
-/**
- * Commits the files that `git add --all` would add, through an index of its own: the agent's index and branches stay
- * untouched. `cp -p` keeps the time of the index, by which git detects files that were changed in the same moment. Git
- * adds no files of nested repositories, and warns about them.
- */
+/** Commits in the sandbox: git on the host must not read files that an agent may be writing. */
 const checkpointScript = (
   sandbox: SandboxRepository,
   { number, parent }: CheckpointRequest,

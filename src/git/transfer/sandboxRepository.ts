@@ -1,7 +1,6 @@
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/** The repository in a sandbox. */
 export interface SandboxRepository {
   readonly handle: SandboxHandle;
   /** Its git directory, in the sandbox. */

@@ -71,10 +71,7 @@ const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneErro
     ),
   );
 
-/**
- * Copies ignored files, such as dependencies and local settings. Resolves with sentences about files that were not
- * sent.
- */
+/** Copies ignored files, e.g. dependencies. Resolves with sentences about files that were not sent. */
 const sendIgnoredFiles = Effect.fnUntraced(function* (
   handle: IsolatedSandboxHandle,
   worktreePath: string,

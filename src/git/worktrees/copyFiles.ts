@@ -48,10 +48,7 @@ export const copyInto = async (
   }
 };
 
-/**
- * Copies to a temporary directory, and moves the complete copy into the worktree: the destination never holds half a
- * copy.
- */
+/** Copies to a temporary directory and moves that: the destination never holds half a copy. */
 export const copyWhole = async (
   item: string,
   source: string,

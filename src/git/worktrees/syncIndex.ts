@@ -14,10 +14,7 @@ export interface IndexSync {
   readonly to: string;
 }
 
-/**
- * Whether a checkout is still on its branch: the user may have switched to another one, to which the index then
- * belongs.
- */
+/** Whether a checkout is still on its branch. The index belongs to the branch that is checked out. */
 export const isStillOn = ({ gitDirectory, branch }: Pick<IndexSync, "gitDirectory" | "branch">): boolean => {
   const path = join(gitDirectory, "HEAD");
   const head = existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "";

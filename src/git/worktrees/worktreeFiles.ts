@@ -62,9 +62,7 @@ export const openWorktreeFiles = Effect.fnUntraced(function* (
   return { ...files, uncommitted, current: uncommitted };
 });
 
-/**
- * Updates the files to `commit`. If anything else has changed them, none is touched, and the returned sentence says so.
- */
+/** Updates the files to `commit`. If others have changed any, it touches none and returns a sentence. */
 export const moveWorktreeFiles = (
   files: WorktreeFiles,
   commit: string,

@@ -49,10 +49,7 @@ export interface SourceBranch {
   readonly isRegistered: boolean;
 }
 
-/**
- * One directory for each branch. The readable part is not unique (`a/b` and `a-b`, or names that differ in case); the
- * hash is.
- */
+/** One for each branch. The readable part is not unique (`a/b` and `a-b`, or the case); the hash is. */
 export const worktreeDirectoryName = (branch: string): string => {
   const readable = branch
     .replace(/[^A-Za-z0-9._]+/g, "-")
@@ -83,9 +80,7 @@ const reattachIfMoved = (
     : reattach(repository, { path, gitDirectory, branch });
 };
 
-/**
- * Checks that the branch can be worked on: that its starting point exists, and that no other checkout has it.
- */
+/** Checks that the branch's starting point exists, and that no other checkout has the branch. */
 export const inspectSourceBranch = Effect.fnUntraced(function* (
   repository: Repository,
   host: HostState,

@@ -1,7 +1,6 @@
 import { linuxSystem } from "./linux.ts";
 import { macosSystem } from "./macos.ts";
 
-/** One process of the host. */
 export interface HostProcess {
   readonly pid: number;
   readonly parent: number;

@@ -47,10 +47,7 @@ const writeSettings = (settings: string): Promise<void> =>
 
 const EXIT_TIMEOUT_MS = 1000;
 
-/**
- * Saves the settings of the terminal. Returns a function that restores them; they are also restored if this process ends
- * before.
- */
+/** Saves the terminal's settings. Returns a function that restores them, as does the process's end. */
 export const rememberTerminal = async (): Promise<() => Promise<void>> => {
   const settings = await readSettings();
   const onExit = () => {

@@ -36,10 +36,7 @@ export const inOwnSandbox = async (open: OpenSandbox, { check }: CaseDefinition)
   }
 };
 
-/**
- * One sandbox for many cases, one case at a time. A case that fails may leave anything behind, so the next one gets a
- * new sandbox.
- */
+/** One sandbox for many cases, in turn. After a failed case the next one gets a new sandbox. */
 export class SharedSandbox {
   #opened: Promise<AnySandboxHandle> | undefined;
   #isEmpty = true;

@@ -53,9 +53,7 @@ export interface PodPlan {
   readonly avoidedNodes?: readonly string[];
 }
 
-/**
- * A preference is not enough: a node that has just lost all its pods looks idle to the scheduler, which counts for more.
- */
+/** A preference is not enough: for the scheduler, it counts for more that a node without pods is idle. */
 const awayFrom = (nodes: readonly string[]) => ({
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: {

@@ -120,10 +120,7 @@ export const podHandle = (
 /** The shortest possible lease, assumed for a pod whose settings are unknown. */
 const SHORTEST_LEASE_MS = 10_000;
 
-/**
- * Reopens a pod whose process died or lost it. Its commands are killed first, so that its files do not change. Closing the
- * handle keeps the pod.
- */
+/** Reopens a lost pod, and kills its commands, so that files do not change. Closing keeps the pod. */
 export const reopenPod = async (place: KubernetesPlace, pod: string): Promise<IsolatedSandboxHandle> => {
   const { stdout } = await askLaunch(podLauncher(place, pod, false)(endCommandsArguments, { sudo: false }), {
     timeoutMs: ASK_TIMEOUT_MS,

@@ -108,10 +108,7 @@ const avoidances = (unreachable: readonly string[]): readonly (readonly string[]
     ({ length }, index, all) => length !== all[index - 1]?.length,
   );
 
-/**
- * Starts a sandbox's pod, if possible not on a node that was unreachable. Nothing is left behind when that fails or is
- * aborted.
- */
+/** Starts a pod, if possible on a node that was reachable. A failure or an abort leaves nothing behind. */
 export const startPod = async (
   place: KubernetesPlace,
   manifestFor: (avoidedNodes: readonly string[]) => PodManifest,

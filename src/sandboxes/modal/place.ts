@@ -10,7 +10,6 @@ import {
 import { MODAL } from "./client.ts";
 import { APP_NAME, type ModalSettings } from "./options.ts";
 
-/** The place of a sandbox at Modal. */
 export interface ModalPlace {
   readonly app: string;
   /** Unknown if the journal names only the app. */

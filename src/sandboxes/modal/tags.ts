@@ -1,6 +1,5 @@
 import { sandboxTags } from "../services/sandboxTags.ts";
 
-/** Which sandbox of which run. */
 export interface NamedSandbox {
   readonly runId: string;
   readonly sandboxName: string;
@@ -15,7 +14,6 @@ export const identifyingTags = ({ runId, sandboxName }: NamedSandbox): Record<st
   "sanddune-name": plain(sandboxName),
 });
 
-/** All tags of a Modal sandbox. */
 export const modalTags = (sandbox: NamedSandbox, lifetimeMs: number): Record<string, string> => {
   const { owner, expires } = sandboxTags(sandbox.runId, lifetimeMs);
   return {

@@ -1,10 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/**
- * Identifies a file by any path to it: case, symbolic links and bind mounts give one directory several paths.
- * `undefined` if there is none.
- */
+/** Identifies a file, if it exists, by any path: case, links and bind mounts give it several. */
 const identityOf = async (path: string): Promise<string | undefined> => {
   const status = await stat(path, { bigint: true }).catch(() => undefined);
   return status && `${status.dev}:${status.ino}`;

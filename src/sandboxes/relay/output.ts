@@ -64,10 +64,7 @@ class RecordStream {
 /** Reads a file of the inbox; `undefined` if there is none. */
 export type ReadInbox = (name: string) => Promise<string | undefined>;
 
-/**
- * The output of the relay of `script.ts`, over as many connections as needed: nothing twice, and nothing left out without an
- * error.
- */
+/** The relay's output over any number of connections: nothing twice, nothing left out without an error. */
 export class RelayOutput {
   readonly #streams: { readonly out: RecordStream; readonly err: RecordStream };
   readonly #noise = new BoundedCapture(NOISE_BYTES);
@@ -150,9 +147,7 @@ export class RelayOutput {
     return { stdout: lines("out"), stderr: lines("err") };
   }
 
-  /**
-   * Reads missing records from the inbox. Rejects if some are no longer there: then the output is incomplete.
-   */
+  /** Reads missing records from the inbox. Rejects if some are gone: the output is incomplete. */
   catchUp(read: ReadInbox): Promise<void> {
     // A pending read may have looked before the missing record was written.
     this.#isAskedAgain = true;

@@ -164,7 +164,6 @@ export const MISSING_PROGRAM = /^There is no \S+ in the sandbox/m;
 
 export type OutputStream = "out" | "err";
 
-/** A file for the inbox. */
 export interface InboxFile {
   readonly name: string;
   readonly data: Uint8Array;

@@ -4,7 +4,6 @@ import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { directoryLeftovers } from "../directories/directoryLeftovers.ts";
 
-/** The directory of a test-isolated sandbox. */
 export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: string): string =>
   join(temporaryDirectory, `sanddune-test-isolated-${sandboxName}`);
 

@@ -7,12 +7,10 @@ import { ALIASES, ANY_PROGRAM, agentNames } from "./agentNames.ts";
 /** What takes precedence over a scenario's page. */
 export type AgentOptions = Pick<ScenarioRunOptions, "agent" | "model" | "defaultModel">;
 
-/** The agent of a scenario. */
 export interface ChosenAgent {
   readonly provider: string;
   /** The model of steps that name none; `null` if the agent has no choice of models. */
   readonly model: string | null;
-  /** The model of a step that names `stepModel`. */
   modelFor(stepModel: string | undefined): string | null;
   /** The agent provider for a step that names `stepModel`. */
   create(stepModel?: string): AgentProvider;

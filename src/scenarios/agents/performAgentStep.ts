@@ -24,9 +24,7 @@ export interface AgentStepContext extends PromptContext {
 /** The result of an agent's step; the agent's text is its `stdout`. */
 export interface AgentStepResult extends ScenarioCommandResult, Pick<StepRecord, "tool_edits" | "usage"> {
   readonly hasCalledTool: boolean;
-  /**
-   * Why the agent is reported to be unavailable, and what to do about it. The report may come from the agent itself.
-   */
+  /** Why the agent is unavailable, and what to do about it. The agent itself may report this. */
   readonly unavailable?: string;
   /** The project cannot be copied out of the sandbox: the step has failed, even with `allow_nonzero`. */
   readonly isRefused?: boolean;

@@ -32,9 +32,7 @@ export const stepName = (step: ScenarioStep): string => {
   return shorten(describe(step).replaceAll(/\s+/g, " "), MAX_NAME_CHARACTERS);
 };
 
-/**
- * A file that cannot be written is a failed step, not an error of the runner: the project is not as the page expects.
- */
+/** A file that cannot be written fails the step, not the runner: the page expects another project. */
 const changeFile = async (
   { path, content }: FileText,
   done: string,

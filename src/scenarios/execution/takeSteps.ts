@@ -54,10 +54,7 @@ const recordOf = (name: string, step: ScenarioStep, startedAt: number, done: Don
   ...(done.usage && { usage: done.usage }),
 });
 
-/**
- * Performs the prerequisites and the steps, one after the other, until one fails. Appends a record of each to
- * `records`.
- */
+/** Performs prerequisites and steps in order until one fails. Appends a record of each to `records`. */
 export const takeSteps = async (
   {
     suite,

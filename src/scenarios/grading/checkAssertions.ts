@@ -12,10 +12,7 @@ export interface GradingContext extends TimeLimit {
   readonly files: ProjectFiles;
   readonly commandRunner: ProjectCommandRunner;
   readonly redact: Redact;
-  /**
-   * Called before each assertion: a command may have executed the agent's code, which must not affect the next
-   * assertion.
-   */
+  /** Called before each assertion: a command may have executed the agent's code. */
   readonly prepare: () => Promise<void>;
 }
 

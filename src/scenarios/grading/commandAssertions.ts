@@ -9,19 +9,13 @@ import { afterColon, type Finding } from "./finding.ts";
 /** A shell's exit code for a program that exists, but cannot be executed. */
 const EXIT_NOT_EXECUTABLE = 126;
 
-/**
- * The conventional meaning of these codes. They may come from the program itself, or from a shell that it has
- * started.
- */
+/** The usual meaning of these codes. The program itself may end with them, or a shell that it started. */
 const MEANINGS: Readonly<Record<number, string>> = {
   [EXIT_NOT_FOUND]: "by convention: a program was not found",
   [EXIT_NOT_EXECUTABLE]: "by convention: a program cannot be executed",
 };
 
-/**
- * Whether a command ends as expected. A command that could not be started, or did not end in time, fails the
- * assertion.
- */
+/** Whether a command ends as expected. One that does not start, or not end in time, fails. */
 export const checkCommand = async (
   commandRunner: CommandRunner,
   command: ScenarioCommand,

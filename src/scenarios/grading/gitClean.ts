@@ -27,10 +27,7 @@ const describeChanges = (changes: readonly string[]): string => {
     : shown;
 };
 
-/**
- * Whether `git status` is clean, or not clean, as `expected`. The project itself has to be a repository: a repository
- * around it does not count.
- */
+/** Whether `git status` is clean, as `expected`. A repository around the project does not count. */
 export const checkGitClean = async (
   commandRunner: CommandRunner,
   expected: boolean,

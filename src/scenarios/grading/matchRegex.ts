@@ -21,9 +21,7 @@ const SEARCH_IN_THREAD = `
 const { parentPort, workerData: { regex, text } } = require("node:worker_threads");
 parentPort.postMessage(${SEARCH});`;
 
-/**
- * Nearly every search takes less, which is less than starting a thread takes. The event loop is blocked for as long.
- */
+/** Nearly every search takes less, and starting a thread takes longer. Blocks the event loop. */
 const QUICK_SEARCH_MS = 20;
 
 const isTimeout = (error: unknown): boolean =>

@@ -92,10 +92,7 @@ const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => 
   return [...shown, { line: first.line, problem: `${problems.length - MAX_PROBLEMS} more problems follow` }];
 };
 
-/**
- * Reads all scenario pages of a suite. A page with mistakes does not stop the others: it is in `problems`, not in
- * `scenarios`.
- */
+/** Reads all pages of a suite. A page with mistakes is in `problems`, and does not stop the others. */
 export const loadScenarios = async (suite: ScenarioSuite): Promise<LoadedScenarios> => {
   // Synchronous, because asynchronous reads of small files take longer.
   const pages: FoundPage[] = listPages(suite.scenarioDir).map((page) => ({ page, ...read(page, suite) }));

@@ -10,10 +10,7 @@ import { scenarioIdProblem } from "./scenarioId.ts";
 import { findSpecBlock } from "./specBlock.ts";
 import { checkRules } from "./specRules.ts";
 
-/**
- * A page as it was read. Its id is set even if the rest has mistakes, so that another page with the same id is
- * noticed.
- */
+/** Its id is set even if the rest has mistakes, so that another page with the same id is noticed. */
 export interface ReadPage {
   readonly id?: { readonly value: string; readonly line: number };
   readonly scenario?: Scenario;

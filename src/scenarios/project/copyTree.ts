@@ -52,9 +52,7 @@ const readEntry = (root: string, path: string, found: Dirent<Buffer>): readonly 
   throw new Error(`${JSON.stringify(path)} is neither a file, nor a directory, nor a symbolic link`);
 };
 
-/**
- * All entries of a directory tree. Throws for entries that cannot be copied faithfully; `root` has to be a real path.
- */
+/** All entries below `root`, a real path. Throws for entries that cannot be copied faithfully. */
 export const readTree = (root: string, directory = ""): readonly TreeEntry[] =>
   readdirSync(join(root, directory), { encoding: "buffer", withFileTypes: true }).flatMap((found) => {
     const name = decode(found.name, (text) => `the name of ${JSON.stringify(join(directory, text))}`);

@@ -36,10 +36,7 @@ const contentOf = async (path: Buffer, found: Stats): Promise<string> => {
   return found.isSymbolicLink() ? (await readlink(path, { encoding: "buffer" })).toString(NAMES) : "";
 };
 
-/**
- * Walks through a project until `visit` returns `false`. Content is read only on request: an agent may have left
- * files of any size, at any depth.
- */
+/** Walks until `visit` returns `false`. Reads content only on request: files may have any size. */
 const walk = async (
   root: string,
   visit: (path: string, outline: string, content: () => Promise<string>) => Promise<boolean>,

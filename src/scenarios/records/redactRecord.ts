@@ -9,7 +9,6 @@ import type { ScenarioRecord } from "./record.ts";
 /** Names of env vars whose values are treated as secrets. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
 
-/** The secrets of the environment. */
 export const secretsOfEnvironment = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Map<string, string> =>

@@ -18,20 +18,14 @@ interface NamedRecord {
   readonly record: ScenarioRecord;
 }
 
-/**
- * Whether all records of the tool's newest suite run were found; with `next`, whether that record belongs to another
- * one.
- */
+/** Whether all records of the tool's newest suite run were found; `next` may belong to another one. */
 const hasToolSuiteRun = (found: readonly NamedRecord[], next?: ScenarioRecord): boolean => {
   const newest = found.find(({ record }) => record.runner.kind === "cli")?.record;
   if (newest === undefined) return false;
   return newest.repeat === undefined || (next !== undefined && next.repeat?.go !== newest.repeat.go);
 };
 
-/**
- * The records that decide the result, newest first. If only the tool executes the scenario, those of its newest suite
- * run.
- */
+/** The deciding records, newest first. If only the tool executes it: those of its newest suite run. */
 const decidingRecords = async (
   recordsDir: string,
   { id, runnable }: IndexedScenario,

@@ -26,9 +26,7 @@ export interface RunnerHistory {
   readonly latest: readonly ScenarioRecord[];
   /** How the newest suite run ended. One failure among its executions is a failure. */
   readonly result: ScenarioResult;
-  /**
-   * How often it failed in the newest suite run with `--repeat`. Nothing changes in between, so this is flakiness.
-   */
+  /** Its failures in the newest suite run with `--repeat`: as nothing changes, this is flakiness. */
   readonly flakeRate?: Rate;
   /** How often it failed in its whole history. */
   readonly failureRate?: Rate;
@@ -47,7 +45,6 @@ export interface ScenarioHistory extends ScenarioName {
 export interface ReportModel {
   /** In the order in which they were given. */
   readonly scenarios: readonly ScenarioHistory[];
-  /** Scenarios by result. */
   readonly counts: Readonly<Record<ScenarioHistory["result"], number>>;
   readonly executions: number;
   /** The newest execution of all. */

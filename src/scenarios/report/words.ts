@@ -72,9 +72,7 @@ export const failuresOf = ({ result, steps, assertions }: ScenarioRecord): strin
   ];
 };
 
-/**
- * The notes of an execution without the reasons of its failure and the notes of its page, which are shown separately.
- */
+/** The notes of an execution without failures and notes of its page, which are shown separately. */
 export const remarksOf = (record: ScenarioRecord, ofPage = ""): string => {
   const known = [...failuresOf(record), "failed assertions:", ofPage].filter((text) => text !== "");
   return known.reduce((notes, text) => notes.replace(text, ""), record.notes ?? "").trim();

@@ -16,10 +16,7 @@ const isSame = (one: string, other: string): boolean =>
 
 const besides = (scenarioDir: string): string => join(dirname(scenarioDir), RECORDS);
 
-/**
- * Other pages have a records directory of their own: in one directory, each suite would drop the other from the
- * index.
- */
+/** In one directory of records, each suite would drop the other from the index. */
 const recordsOfOthers = (scenarioDir: string, usualRecords: string): string =>
   isSame(besides(scenarioDir), usualRecords) ? join(scenarioDir, RECORDS) : besides(scenarioDir);
 

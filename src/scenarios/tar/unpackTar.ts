@@ -17,9 +17,7 @@ const partsOf = (path: string): readonly string[] => {
   return parts;
 };
 
-/**
- * Unpacks into a directory that no other process writes to, and only through directories that it has created itself.
- */
+/** Unpacks into a directory of its own, and only through directories that it has created itself. */
 class Unpacker {
   /** The entries that were created, by path. */
   readonly #made = new Map<string, TarEntry["type"]>([["", "directory"]]);

@@ -1,4 +1,3 @@
-/** A problem at a line of a text. */
 export interface LineProblem {
   /** Counted from 1. */
   readonly line: number;

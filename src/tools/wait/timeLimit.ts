@@ -30,7 +30,6 @@ export const withTimeLimit = async <A>(
   }
 };
 
-/** Limits of waiting. */
 export interface Patience {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;

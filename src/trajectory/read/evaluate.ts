@@ -18,10 +18,7 @@ export interface EvaluationRequest {
 export const stepsToEvaluate = ({ steps }: Replay): RecordedStep[] =>
   steps.filter(({ number, change, isHere }) => isHere && (number === 0 || change === "changed"));
 
-/**
- * Runs the tests of an environment on every commit of a recorded run, one after the other, and stores each result at
- * once.
- */
+/** Runs an environment's tests on each commit of a recorded run, and stores each result at once. */
 export const evaluateSteps = async (
   replay: Replay,
   { environment, evaluateCommit, onResults, signal }: EvaluationRequest,

@@ -8,10 +8,7 @@ import type { RecordedRun } from "./readTrajectory.ts";
 
 export type { RecordedEvent } from "../record/file.ts";
 
-/**
- * Whether an action has changed files: in a checkpoint of its own, together with later actions, not at all, or
- * unknown.
- */
+/** Whether an action changed files: alone, together with later actions, not at all, or unknown. */
 export type Change = "changed" | "shared" | "none" | "unknown";
 
 /** One step of a run: the state before the first action, or an action. */
@@ -38,7 +35,6 @@ export interface RecordedStep {
   readonly isHere: boolean;
   /** The checkpoint lacks files that could not be read, or are too large. */
   readonly isIncomplete: boolean;
-  /** The files that it changed. */
   readonly files: readonly ChangedFile[];
   /** The results of the run's own tests after it. */
   readonly tests?: TestResults;

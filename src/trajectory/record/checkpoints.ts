@@ -100,10 +100,7 @@ export class Checkpoints {
     stopFollowing();
   }
 
-  /**
-   * The agent has ended its turn: waits for the current checkpoint, and takes another one if files changed since.
-   * Bounded time.
-   */
+  /** Waits for the current checkpoint, and takes another if files changed since. Bounded time. */
   async settle(failed: boolean): Promise<void> {
     const limitMs = failed ? SETTLE_MS.afterFailure : SETTLE_MS.afterSuccess;
     const settled = withTimeLimit(limitMs, undefined, async (signal) => {

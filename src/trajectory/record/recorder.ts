@@ -189,7 +189,6 @@ export class Trajectory {
     });
   }
 
-  /** Ends the recording. */
   end(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
     const failed = exit._tag === "Failure";
     const unlessFailed = this.session.progress.solved === false ? "unsolved" : "succeeded";

@@ -23,7 +23,6 @@ export const showTests = (results: TestResults | undefined): string => {
   return `${results.passed}/${results.total}${results.error === null ? "" : " !"}`;
 };
 
-/** The tool of a step. */
 export const showTool = ({ tool, number }: RecordedStep): string => tool ?? (number === 0 ? "" : "-");
 
 /** How a step ended, if it did not succeed. */

@@ -39,7 +39,6 @@ export const withoutResults = (path: string, error: string): TestResults => ({
   error: shorten(error, MAX_MESSAGE_LENGTH),
 });
 
-/** The arguments with the paths of an environment. */
 export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): string[] => [
   ...["--directory", inPackage(packagePath).directory],
   ...["--worktree", worktree, "--scratch", scratch],

@@ -10,7 +10,6 @@ import { inPackage } from "./testPackage.ts";
 import type { TestSandbox } from "./testSandbox.ts";
 import { runTool, textOf } from "./toolProgram.ts";
 
-/** A sandbox for tests, with an environment in it. */
 export interface TestsInSandbox {
   readonly sandbox: Pick<TestSandbox, "copyIn" | "packagePath" | "root"> & {
     readonly handle: TestPlace["sandbox"];
@@ -89,10 +88,7 @@ const runSetup = async (
   }
 };
 
-/**
- * Runs the set-up script before the work is copied. Its background processes run until the returned function is
- * called.
- */
+/** Runs the set-up script. Its background processes run until the returned function is called. */
 export const setUp = async (tests: TestsInSandbox, watch: SetupWatch): Promise<() => Promise<void>> =>
   (await runSetup(tests, [], watch)).end;
 

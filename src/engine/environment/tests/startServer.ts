@@ -25,10 +25,7 @@ export const notReadyWithin = (timeoutMs: number): string => `it was not ready w
 /** The number of lines that explain a server which did not start. */
 const LAST_WORDS = 20;
 
-/**
- * Starts a server in a sandbox, and waits until it reports its address. The scope ends the server and all its
- * processes.
- */
+/** Starts a server and waits for its address. The scope ends it and all its processes. */
 export const startServer = Effect.fnUntraced(function* (
   handle: SandboxHandle,
   { timeoutMs, beginning = Effect.void, onProgress, onMessage, onEnd, ...run }: ServerStart,

@@ -25,7 +25,6 @@ export const copyPackageIn = (
 const FILES = "files";
 const PACKAGE = `node_modules/${PACKAGE_NAME}`;
 
-/** The paths in a package. */
 export const inPackage = (path: string) => ({
   tool: `${path}/${PACKAGE}/tool.js`,
   mcpProgram: `${path}/${PACKAGE}/${MCP_PROGRAM}`,

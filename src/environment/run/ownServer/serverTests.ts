@@ -76,7 +76,6 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
   };
 };
 
-/** Opens the tests of an environment with its own server. */
 export const openServerTests = async (
   definition: ServerDefinition,
   place: ServerPlace,

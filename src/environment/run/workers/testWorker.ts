@@ -9,7 +9,6 @@ import type { TestPlace, WorkerReply, WorkerTask } from "../../worker/messages.t
 import { environmentOf } from "../envVars.ts";
 
 export interface WorkerLaunch extends TestPlace {
-  /** The test tool. */
   readonly tool: string;
 }
 

@@ -9,10 +9,7 @@ export interface Omissions {
   readonly words: RegExp;
 }
 
-/**
- * Whether an option, or a file of the environment, may leave tests out on purpose. If not, a missing test is the doing of the tested
- * code.
- */
+/** Whether tests may be left out on purpose. If not, a missing test is the doing of the tested code. */
 export const mayLeaveOut = (
   args: readonly string[],
   environment: string,

@@ -69,7 +69,6 @@ export class RunnerReport {
 
   constructor(private readonly options: RunnerReportOptions) {}
 
-  /** Reads a line from the runner. */
   read(line: string): void {
     const event = parseJson(line) as RunnerEvent | undefined;
     if (!Array.isArray(event) || !this.#take(event)) this.#report.fail("has an invalid line");

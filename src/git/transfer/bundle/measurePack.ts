@@ -60,9 +60,7 @@ class Window {
   }
 }
 
-/**
- * Reads a number of any length, seven bits a byte. Beyond 2^53 it is rounded, but never overflows to a small number.
- */
+/** Reads a number, seven bits a byte. Beyond 2^53 it is rounded, but never becomes a small number. */
 const readSize = (
   bytes: Buffer,
   at: number,

@@ -62,10 +62,7 @@ git update-ref --no-deref ${SANDBOX_CHECKPOINT_REF} ${checkpoint} 2>/dev/null &&
   $limit git bundle create --quiet "$checkpoints" --ignore-missing ${SANDBOX_CHECKPOINT_REF} --stdin < "$known" 2>/dev/null &&
   echo ${REPORT.checkpoints}`;
 
-/**
- * Reports why the source branch has no tip: the agent has renamed it and works on another branch, or the repository is
- * damaged.
- */
+/** Reports why the source branch has no tip: the agent renamed it, or the repository is damaged. */
 const explainMissingTip = (source: string): string => `
 current=$(git symbolic-ref --quiet HEAD)
 if [ "$current" != ${source} ] && [ ! -e "$GIT_DIR"/${source} ] &&

@@ -180,10 +180,7 @@ const moveBranch = Effect.fnUntraced(function* (
 const describeRename = (target: ImportTarget): string =>
   `The agent renamed or deleted the branch ${target.branch ?? "HEAD"} in the sandbox, so nothing was put on it.`;
 
-/**
- * Imports the export of a sandbox into the host repository: measures and checks all objects, then moves the branch by
- * compare-and-swap.
- */
+/** Measures and checks all objects of an export, then moves the host's branch by compare-and-swap. */
 export const importCommits = Effect.fnUntraced(function* (
   target: ImportTarget,
   exported: SandboxExport,

@@ -31,10 +31,7 @@ const describe = (name: string, type: string, ownRefs: string | undefined): stri
   return `committed to ${shown}`;
 };
 
-/**
- * The command that makes a branch of a kept ref. None for a name with a leading dash, which `git branch` would read as
- * an option.
- */
+/** The command that makes a branch of a kept ref. None for a leading dash: git would read an option. */
 const asBranch = (name: string, ref: string): string => {
   const [, branch] = /^refs\/heads\/([^-].*)$/s.exec(name) ?? [];
   return branch === undefined ? "" : ` To make a branch of it: git branch ${shellQuote(branch)} ${ref}`;
@@ -51,10 +48,7 @@ const typesOf = (
     Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
   );
 
-/**
- * The commits that neither a ref of the host nor another of the commits leads to. Of the run's own refs, only `lasting`
- * count.
- */
+/** Commits that no ref of the host and no other one leads to. Of the run's refs, only `lasting` count. */
 const independentOf = (
   { cwd, runId }: OtherRefsTarget,
   commits: readonly string[],
