@@ -205,7 +205,7 @@ describe("a task file that is wrong", () => {
     ],
     ["names an agent without its model", [{ ...TASK, agent: "codex" }], [], [":1: --model is missing"]],
     ["has a branch that cannot be", [{ ...TASK, branch: "a..b" }], [], [':1: "a..b" cannot be used']],
-    ["has two tasks on one branch", [TASK, TASK], [], [":2: it works on the branch b, and so does line 1"]],
+    ["has two tasks on one branch", [TASK, TASK], [], [":2: it works on the branch b, as does line 1"]],
     [
       "has two tasks in one checkout",
       [{ prompt: "a" }, { prompt: "b" }],
@@ -219,7 +219,7 @@ describe("a task file that is wrong", () => {
         { ...TASK, branch: "c", name: "x" },
       ],
       [],
-      [':2: it is called "x", and so is line 1'],
+      [':2: it has the same name as line 1, "x"'],
     ],
     ["has a repository that is none", [{ ...TASK, cwd: "/" }], [], [":1: / is not inside a git repository"]],
     ["comes with a branch for all", [TASK], ["--branch", "b"], ["--branch applies to one run"]],

@@ -107,7 +107,7 @@ describe("nothing is created", () => {
   const set = { A: 1, B_B: 1 };
   it.each<[string, () => object, RegExp]>([
     ["with two prompts", () => ({ prompt: "x", ...template(set)() }), /exclude each other/],
-    ["without a prompt", () => ({}), /pass `prompt`/],
+    ["without a prompt", () => ({}), /pass the text as `prompt`/],
     ["with arguments for a text", () => ({ prompt: "x", promptArgs: {} }), /promptArgs.*inline/],
     ["without an argument that is needed", template({ A: 1 }), /prompt\.md has \{\{B_B\}\}/],
     ["with another SOURCE_BRANCH", template({ ...set, SOURCE_BRANCH: "x" }), /SOURCE_BRANCH.*be set/],
