@@ -246,10 +246,4 @@ describe("an item", () => {
     expect(() => checkCopyItems(repository, [item])).toThrow(CopyToWorktreeError);
     expect(() => checkCopyItems(repository, ITEMS)).not.toThrow();
   });
-
-  it("that takes too long names the option that allows more", async () => {
-    const { copied, copy } = await scene();
-    await expect(copy(ITEMS, 0)).rejects.toThrow("timeouts.copyToWorktreeMs");
-    expect(existsSync(copied("modules"))).toBe(false);
-  });
 });
