@@ -9,10 +9,7 @@ export interface PathChange {
   readonly to: string;
 }
 
-/**
- * Finds a whole path: not the end of a longer one, nor the beginning of another name. In JSON within a string, a line
- * end is an escape with a letter.
- */
+/** Finds a whole path, not part of a longer one. In nested JSON, a line end is an escape with a letter. */
 const pathPattern = (paths: readonly string[]): RegExp =>
   new RegExp(
     String.raw`(?:(?<![\p{L}\p{N}_.~/-])|(?<=\\[nrt]))(?:${paths.map(escapeRegExp).join("|")})(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}_])`,

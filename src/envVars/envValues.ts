@@ -63,10 +63,7 @@ const checkValue = (name: string, value: unknown): string => {
 
 const isPublic = (source: EnvValue | undefined): boolean => typeof source === "object" && "public" in source;
 
-/**
- * Reads all values in parallel. The first failure stops the others. Rejects with an `EnvValueError` that names the
- * key and contains no other value.
- */
+/** The first failure stops the others. Its `EnvValueError` names the key and contains no other value. */
 export const readEnvValues = async (
   sources: ReadonlyMap<string, EnvValue>,
   signal: AbortSignal,

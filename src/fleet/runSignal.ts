@@ -6,10 +6,7 @@ export interface RunSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/**
- * Forwards the abort of a fleet, or of one of its tasks, to a run. Each run is aborted with its own error, because that
- * error carries the run's progress.
- */
+/** Forwards an abort to one run, with an error of its own, because that carries the run's progress. */
 export const signalFor = (...causes: readonly (AbortSignal | undefined)[]): RunSignal => {
   const controller = new AbortController();
   const abort = (cause: unknown) => controller.abort(new TaskAbortedError({ cause }));

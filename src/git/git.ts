@@ -107,10 +107,7 @@ const toGitError =
       ? new PrerequisiteError("git", "is not installed or not on the PATH", "Install git 2.38 or newer.")
       : error;
 
-/**
- * Git writes the files of a new worktree one by one. A command that lists worktrees fails if it reads them in between,
- * and the user can add a worktree at any time.
- */
+/** Listing worktrees fails while git writes the files of a new one, which the user can add at any time. */
 const metHalfMadeWorktree = (error: SandduneError): boolean =>
   error instanceof GitError && /worktrees\/.*(commondir|gitdir|HEAD)/.test(error.stderr);
 

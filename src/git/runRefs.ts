@@ -42,10 +42,7 @@ export const checkpointRef = (runId: string, number: number): string => `${check
 export const runOfRef = (ref: string): string | undefined =>
   /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
-/**
- * In a sandbox: prefix of the refs that an export creates for unreferenced commits. It is random, so no ref of the
- * agent's is mistaken for one of them.
- */
+/** Prefix of an export's refs for unreferenced commits. Random, unlike any ref of the agent. */
 export const newExportRefs = (): string => `${RUN_REFS}export-${randomBytes(8).toString("hex")}/`;
 
 export const OWN_EXPORT_REFS = /^refs\/sanddune\/export-[0-9a-f]{16}\/$/;

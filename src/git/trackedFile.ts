@@ -15,10 +15,7 @@ export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, San
   );
 };
 
-/**
- * Refuses a tracked env file: secrets do not belong in git, and an agent's commit must not decide which variables of
- * the host the next sandbox gets.
- */
+/** Refuses a tracked env file: an agent's commit must not decide which host variables a sandbox gets. */
 export const refuseTrackedEnvFile = (cwd: string): Effect.Effect<void, SandduneError> =>
   isTracked(cwd, ENV_FILE).pipe(
     Effect.flatMap((tracked) =>

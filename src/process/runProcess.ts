@@ -28,17 +28,11 @@ export interface ProcessSpec {
   readonly onStderrChunk?: (chunk: Buffer) => void;
   readonly onStdoutLine?: (line: string) => void;
   readonly onStderrLine?: (line: string) => void;
-  /**
-   * Gets each line that the process writes to its file descriptor 3. It is a socket, because other processes could open a
-   * pipe through `/proc`.
-   */
+  /** Gets the lines of file descriptor 3, a socket: other processes could open a pipe through `/proc`. */
   readonly onChannelLine?: (line: string) => void;
   /** The result keeps the last so many bytes of each stream. */
   readonly captureBytes?: number;
-  /**
-   * Until this is aborted, the output of descendants is read even after the process has ended: writing to a pipe without a
-   * reader would kill them.
-   */
+  /** Reads the output of descendants until it is aborted: a pipe without a reader would kill them. */
   readonly keepsReading?: AbortSignal;
   /**
    * A file for both output streams, instead of pipes: if this process died, a pipe without a reader would kill the process
@@ -64,10 +58,7 @@ const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
 const CHANNEL = 3;
 /** The time between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 300;
-/**
- * A grandchild may keep the pipes open after the process has ended. Then their remaining content is read until nothing
- * comes for a while, or at most this long.
- */
+/** A grandchild may keep the pipes open. They are read until nothing comes for a while, or this long. */
 const DRAIN_MS = { silence: 250, longest: 2000 } as const;
 
 const feed = async (child: ChildProcess, input: ProcessInput | undefined, program: string) => {

@@ -41,10 +41,7 @@ const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set([
   "result",
 ]);
 
-/**
- * Redacts a stream of events. A secret may be split across chunks of text, so text that may be the beginning of a
- * secret is held back until that is clear.
- */
+/** Holds text back while it may be the beginning of a secret that is split across chunks. */
 export class EventRedactor {
   #held: Extract<AgentStreamEvent, { type: "text" }> | undefined;
 

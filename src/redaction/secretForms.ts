@@ -40,10 +40,7 @@ const jsonEncoded = (value: string): string[] => {
   ];
 };
 
-/**
- * A value in the Base64 of a text that contains it, `skipped` bytes after a group of three, without the characters
- * that also depend on its neighbours.
- */
+/** A value in Base64, `skipped` bytes after a group of three, without the characters of its neighbours. */
 const base64At = (value: string, skipped: 0 | 1 | 2): string => {
   const bytes = Buffer.concat([Buffer.alloc(skipped), Buffer.from(value)]);
   const encoded = bytes.toString("base64").replace(/=+$/, "");

@@ -4,10 +4,7 @@ import type { Ask, Question } from "./flags.ts";
 const placeholder = ({ choices, byDefault, example }: Question): string =>
   choices === undefined ? `… (e.g. ${example ?? byDefault})` : Object.keys(choices).join("|");
 
-/**
- * Answers questions without a terminal, with their defaults if these are wanted. The `UsageError` of `check()` names all
- * other questions at once.
- */
+/** Answers with defaults if these are wanted. The `UsageError` of `check()` names all other questions. */
 export const withoutAsking = (takesDefaults: boolean): { readonly ask: Ask; readonly check: () => void } => {
   const missing: Question[] = [];
   return {

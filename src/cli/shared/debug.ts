@@ -1,10 +1,7 @@
 /** Deeper causes help no one. */
 const MAX_CAUSES = 10;
 
-/**
- * The stack of an error and of its causes. Secrets in errors of a run have been redacted, also in stacks and causes. Fields
- * of errors and the environment are not shown.
- */
+/** The redacted stacks of an error and its causes, without fields of errors and the environment. */
 export const debugLines = (error: unknown): string[] => {
   const lines: string[] = [];
   const seen = new Set<unknown>();

@@ -61,10 +61,7 @@ export interface Invocation {
   readonly hasSaidSignal: () => boolean;
 }
 
-/**
- * Invokes the agent once. Ends with the agent's process or, if something that the agent started keeps that process
- * alive after the end of its turn, after a grace period.
- */
+/** Invokes the agent once. Ends with its process or, if that stays alive, some time after its turn. */
 export const invokeAgent = Effect.fnUntraced(function* (
   loop: IterationLoop,
   { iteration, onEvent, spend, hasSaidSignal }: Invocation,

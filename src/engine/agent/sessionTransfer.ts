@@ -97,10 +97,7 @@ export class AgentSessionTransfer {
     );
   }
 
-  /**
-   * Copies the session of an iteration to the host, and succeeds with the path of its file there. A failure is only a
-   * warning, because the agent's work does not depend on it.
-   */
+  /** Succeeds with the path on the host. A failure is only a warning: the work does not depend on it. */
   capture(sessionId: string | undefined, failed: boolean): Effect.Effect<string | undefined> {
     const { sessions, captureSessions = true } = this.agent;
     if (sessionId === undefined || sessions === undefined || !captureSessions)

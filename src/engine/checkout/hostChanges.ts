@@ -34,10 +34,7 @@ export const refreshTip = Effect.fnUntraced(function* (
   if (!existsSync(checkout.path)) return yield* Effect.fail(new WorktreeMissingError(checkout.path, branch));
 });
 
-/**
- * Reads what hooks or the user changed in the checkout: the next agent starts from their commits, and repositories
- * that exist now are not the agent's.
- */
+/** Reads changes by hooks and the user: the next agent starts from them; none is the agent's. */
 export const refreshCheckout = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {

@@ -45,10 +45,7 @@ interface Evaluation {
   readonly fiber: Fiber.Fiber<unknown, unknown>;
 }
 
-/**
- * Grades the commits that land. Each evaluation has a new sandbox, so that no process or file of the agent, nor of
- * its tested code, can influence it.
- */
+/** Grades landing commits, each in a new sandbox that neither the agent nor tested code can influence. */
 export const openGrading = Effect.fnUntraced(function* (
   setup: EnvironmentSetup,
 ): Effect.fn.Return<Pick<LiveEnvironment, "prepare" | "evaluate">, never, Scope.Scope> {

@@ -1,7 +1,4 @@
-/**
- * Finds the first completion signal in a stream of text chunks, also across chunks. Keeps only as much of the stream
- * as a signal that has begun may need.
- */
+/** Finds the first completion signal, also across chunks. Keeps only as much text as that may need. */
 export class CompletionSignalMatcher {
   #carry = "";
   #matched: string | undefined;

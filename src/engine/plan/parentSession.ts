@@ -45,10 +45,7 @@ const freeName = (taken: ReadonlyMap<string, string>, name: string): string => {
   }
 };
 
-/**
- * The secrets of a call together with those of all earlier calls. Also adds them to the parent session. A value that
- * has changed since gets another name.
- */
+/** The secrets of this call and all earlier ones. A value that has changed since gets another name. */
 export const allSecrets = (
   own: ReadonlyMap<string, string>,
   { secrets }: ParentSession,

@@ -48,10 +48,7 @@ const requestOf = (options: SandboxInteractiveOptions): PlanRequest => ({
   askFor,
 });
 
-/**
- * Without a sandbox, the shell expressions of a prompt run on the host. An agent may have changed the template, so
- * the person has to confirm the commands first.
- */
+/** Shell expressions run on the host here, and an agent may have changed them: a person has to confirm. */
 const confirmExpressions = (
   provider: InteractiveSandboxProvider,
   { promptFile, parts }: ResolvedPrompt,

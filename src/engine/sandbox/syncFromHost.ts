@@ -11,10 +11,7 @@ const TIMEOUT_MS = 20_000;
 
 const DIVERGED = 3;
 
-/**
- * The sandbox already has the files and objects; only its index and branch need an update. In this order, so that it
- * can be repeated after an interruption.
- */
+/** The sandbox already has the objects. The order lets it be repeated after an interruption. */
 const followScript = ({ repository, checkout, tip }: SandboxSession, branch: string): string => {
   const ref = shellQuote(branchRef(branch));
   return `${repositoryScript(repository)}

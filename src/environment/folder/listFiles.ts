@@ -91,10 +91,7 @@ const addItem = async (listing: Listing, item: string): Promise<void> => {
   }
 };
 
-/**
- * The files and links of an environment's folder that are copied, as paths relative to it. Those in `always` are copied if they
- * exist, whatever was selected.
- */
+/** The copied files and links, relative to the folder. Those in `always` are copied if they exist. */
 export const listFiles = async (
   directory: string,
   selected: readonly string[] | undefined,

@@ -10,10 +10,7 @@ export interface LoadedEnvironment extends FoundEnvironment {
   readonly files: readonly string[];
 }
 
-/**
- * Reads an environment's folder. Rejects with an `EnvironmentError` if it cannot be used. A module is not run: errors in it show
- * when its tests are opened.
- */
+/** Rejects with an `EnvironmentError`. A module is not run: its errors show when its tests are opened. */
 export const loadEnvironment = async (directory: string): Promise<LoadedEnvironment> => {
   const found = readEnvironment(directory);
   const always = [found.definitionFile, SETUP_FILE];

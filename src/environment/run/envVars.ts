@@ -3,10 +3,7 @@ import type { TestPlace } from "../worker/messages.ts";
 /** The env var with the token of a test server. */
 export const TOKEN_VARIABLE = "SANDDUNE_ENVIRONMENT_TOKEN";
 
-/**
- * The env vars of the processes that an environment starts: those of this process, and the directories. Without the token, because
- * the tested code runs there, too.
- */
+/** The env vars of this process, and the directories. No token: the tested code runs there, too. */
 export const environmentOf = ({
   directory,
   worktree,

@@ -32,10 +32,7 @@ const gone = (): TestServerError =>
     "The run that it belongs to is over.",
   );
 
-/**
- * Tests that the host runs, reached by lines of JSON: `write` sends requests, and `input` has the answers. Resolves when the host
- * has listed the tests.
- */
+/** Tests on the host, by lines of JSON: `write` sends requests, `input` has the answers. */
 export const proxiedTests = async (input: Readable, write: (line: object) => void): Promise<ReadyTests> => {
   const waiting = new Map<number, PendingRun>();
   let schema: EnvironmentSchema | undefined;

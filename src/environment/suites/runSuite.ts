@@ -123,10 +123,7 @@ const runIn = async (
   }
 };
 
-/**
- * Runs an existing suite, and resolves with its results whatever happens. Only an abort rejects, with `signal.reason`, once all
- * processes of the suite are killed.
- */
+/** Resolves with results. Only an abort rejects, once all processes of the suite are killed. */
 export const runSuite = async (
   definition: SuiteDefinition,
   options: RunSuiteOptions,

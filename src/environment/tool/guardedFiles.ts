@@ -26,10 +26,7 @@ const filesIn = (directory: string): string[] =>
     return MADE_LATER.test(entry.name) ? [] : filesIn(path);
   });
 
-/**
- * Detects changes of the tests' files where the tested code can write to them. The result is a function that returns the first
- * changed file, if there is one.
- */
+/** Detects changes of the tests' files by the tested code: the result returns the first changed file. */
 export const guardFiles = (directory: string, others: readonly string[]): (() => string | undefined) => {
   const stamps = [...filesIn(directory), ...others]
     .filter(canBeWritten)

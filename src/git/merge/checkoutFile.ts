@@ -58,9 +58,7 @@ export const inspectFile = (checkoutPath: string, path: string, anySha: string):
 const LINK = "120000";
 const EXECUTABLE = "100755";
 
-/**
- * Whether a file of the checkout has the type and content of git's version. `sha` is the object name of a regular file.
- */
+/** Whether a file has the type and content of git's version. `sha` is for a regular file. */
 export const isContentOf = (
   file: CheckoutFile,
   sha: string | undefined,

@@ -44,10 +44,7 @@ export const settleEarlierMerge = Effect.fnUntraced(function* (
   }
 });
 
-/**
- * Does the same before a run works in the checkout itself, where an agent's `git add -A` would commit half a merge.
- * Returns a sentence that reports it.
- */
+/** Does the same before a run works in the checkout, where `git add -A` would commit half a merge. */
 export const settleBeforeWork = (
   repository: Repository,
   { runId, branch }: { readonly runId: string; readonly branch: string | undefined },

@@ -32,9 +32,7 @@ interface Candidate extends Change {
 /** Clocks of different file systems differ in precision. */
 const FOREIGN_CLOCK_MS = 2000;
 
-/**
- * Whether a file was changed after the merge began. At that time git had checked that it was as committed, or missing.
- */
+/** Whether a file was changed after the merge began, when git had checked it. */
 const isRecent = (file: CheckoutFile, { writtenAtMs, device }: FoundNote): boolean =>
   "changedAtMs" in file && file.changedAtMs >= writtenAtMs - (file.device === device ? 0 : FOREIGN_CLOCK_MS);
 

@@ -33,10 +33,7 @@ function* placesOf(path: string): Generator<readonly [directory: string, name: s
   }
 }
 
-/**
- * The directories that git would treat as bare repositories if these files exist, by their folded paths. The top is
- * left out: git finds `.git` there first.
- */
+/** Directories that git would treat as bare, by folded path. Not the top: git finds `.git` there first. */
 export const bareDirectories = (paths: Iterable<string>): ReadonlyMap<string, string> => {
   const named = [...paths].map((path) => [foldPath(path), path] as const);
   const names = new Map<string, Set<string>>();

@@ -61,10 +61,7 @@ export interface CopiedObjects {
   readonly problems: readonly string[];
 }
 
-/**
- * Copies loose objects and packs from one object store to another. Indexes, commit graphs and alternates are left out,
- * because the agent could write them.
- */
+/** Copies loose objects and packs. No indexes, graphs and alternates: the agent could write them. */
 export const copyObjects = async (objects: string, to: string): Promise<CopiedObjects> => {
   if (!isPlainDirectory(objects)) {
     return { packPaths: [], looseBytes: 0, problems: ["it has no object store"] };

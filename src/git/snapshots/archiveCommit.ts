@@ -34,10 +34,7 @@ const untilTooLarge = (path: string, maxBytes: number): Effect.Effect<never, San
       : Effect.sleep(LOOK_MS),
   ).pipe(Effect.forever);
 
-/**
- * Writes the files of a commit to an archive. Fails with an `ImportRefusedError` if it exceeds `maxBytes`. Needs a
- * temporary directory beside the archive.
- */
+/** Fails with an `ImportRefusedError` above `maxBytes`. Needs a temporary directory beside the archive. */
 export const archiveCommit = (
   repository: Repository,
   commit: string,

@@ -23,10 +23,7 @@ const bareEnvironment = (repository: Repository, gitDirectory: string, workTree:
   GIT_ATTR_NOSYSTEM: "1",
 });
 
-/**
- * Writes all files of a commit into an empty directory; on failure, the directory is removed. It is a plain directory,
- * not a worktree that would have to be unregistered.
- */
+/** Writes a commit's files into an empty plain directory, and removes it on failure. */
 export const writeFilesOf = (
   repository: Repository,
   commit: string,

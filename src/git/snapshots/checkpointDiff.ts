@@ -13,10 +13,7 @@ export interface ChangedFile {
   readonly removed: number | undefined;
 }
 
-/**
- * Runs no program that a file or the configuration names, and treats large files as binary: diffing their lines takes
- * several times their size in memory.
- */
+/** Runs no configured program. Large files are binary: diffing lines takes several times their size. */
 const DIFF_TREE = ["-c", "core.bigFileThreshold=8m", "diff-tree", "-r", "--root"] as const;
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"] as const;
 

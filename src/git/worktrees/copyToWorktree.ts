@@ -138,10 +138,7 @@ const toCopyError =
     });
   };
 
-/**
- * Copies files that git does not track (dependencies, local settings) from the host's checkout into the worktree.
- * Resolves with sentences about what was not copied.
- */
+/** Copies untracked files, e.g. dependencies. Resolves with sentences about what was not copied. */
 export const copyToWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   place: Place,

@@ -42,10 +42,7 @@ const waitUntilGone = async (groupId: number, timeoutMs: number): Promise<boolea
   return true;
 };
 
-/**
- * Ends every process of a group: SIGTERM, then SIGKILL after `graceMs`.
- * Resolves with whether the kernel confirmed that the group is gone.
- */
+/** SIGTERM, then SIGKILL after `graceMs`. Resolves with whether the kernel confirmed that all are gone. */
 export const killGroup = async (groupId: number, graceMs: number): Promise<boolean> => {
   sendToGroup(groupId, "SIGTERM");
   if (await waitUntilGone(groupId, graceMs)) return true;

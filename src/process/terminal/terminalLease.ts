@@ -11,10 +11,7 @@ export const requireTerminal = (): void => {
   );
 };
 
-/**
- * Reserves the terminal of this process for one session. Returns a function that releases it. Throws if there is no
- * terminal, or if another session has it.
- */
+/** Reserves the terminal for one session; returns the release. Throws if there is none or it is taken. */
 export const takeTerminal = (): (() => void) => {
   requireTerminal();
   if (isTaken) {

@@ -1,10 +1,7 @@
 import { refuseUnsafeMount } from "../mounts/unsafeMounts.ts";
 import { AGENT_PROGRAMS, findUserPrograms, type UserPrograms } from "./userPrograms.ts";
 
-/**
- * The user's own programs that a sandbox sees: those of the option, or else agents. Agents whose installation would expose too
- * much of the host are left out.
- */
+/** The user's programs that a sandbox sees: those of the option, or agents that expose little of the host. */
 export const programsFor = async (
   { programs, path }: { readonly programs?: readonly string[]; readonly path?: string },
   repositoryPath: string,

@@ -75,10 +75,7 @@ export class DeadlineWarning {
   }
 }
 
-/**
- * A handle whose commands are aborted by the deadline warning, so that there is time to import their work. Commands that
- * begin after the warning are not aborted.
- */
+/** The deadline warning aborts commands that began before it, so that there is time to import. */
 export const withDeadlineWarning = (
   handle: IsolatedSandboxHandle,
   deadlineWarning: DeadlineWarning,

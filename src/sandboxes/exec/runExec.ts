@@ -24,10 +24,7 @@ const CLIENT_GRACE_MS = 100;
 
 const commandIsOver = Symbol("the command is over");
 
-/**
- * Runs one command under the wrapper of `execWrapper.ts`, with the promises of `SandboxHandle.exec`.
- * `closed` ends it like the request's own signal.
- */
+/** Runs a command under `execWrapper.ts`. `closed` ends it like the request's own signal. */
 export const runExec = async (
   access: SandboxAccess,
   request: ExecRequest,

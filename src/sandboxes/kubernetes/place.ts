@@ -2,10 +2,7 @@ import { parseObject } from "../../tools/json/parseJson.ts";
 import type { KubernetesPlace } from "./client.ts";
 import { isNamespace } from "./options.ts";
 
-/**
- * Writes the place of a pod, for `sanddune clean`. Without the kubeconfig: such a file can name programs to run, and a journal
- * must not choose it.
- */
+/** Without the kubeconfig: it can name programs to run, and a journal must not choose it. */
 export const writePlace = ({ context, namespace }: KubernetesPlace): string =>
   JSON.stringify({ context, namespace });
 

@@ -82,10 +82,7 @@ const drain = async (
   }
 };
 
-/**
- * Runs an argv in a Modal sandbox. The SDK resumes broken streams where they broke.
- * The API cannot end a command: another command has to kill it.
- */
+/** The SDK resumes broken streams. The API cannot end a command: another command has to kill it. */
 export const modalExec = (
   sandbox: Sandbox,
   argv: readonly string[],

@@ -27,10 +27,7 @@ export const terminateModalSandbox = async (sandbox: Sandbox, requestTimeoutMs: 
   }
 };
 
-/**
- * The running sandboxes of an app that carry these tags. There should be one at most. The tags are checked again, because
- * the sandboxes are going to be ended.
- */
+/** An app's running sandboxes with these tags, checked again, because they are going to be ended. */
 export const findTagged = (
   client: ModalClient,
   { appId }: App,

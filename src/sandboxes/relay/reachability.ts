@@ -12,10 +12,7 @@ export interface Outage {
 const PROBE_TIMEOUT_MS = 10_000;
 const PAUSE_MS = { shortest: 200, longest: 2000 } as const;
 
-/**
- * Whether a sandbox is reachable, shared by all of its commands. After an outage it is asked again and again, until it answers or
- * the patience ends: then it is lost.
- */
+/** Shared by all commands of a sandbox. After an outage it is asked until it answers or patience ends. */
 export class Reachability {
   #isSuspect = false;
   #asking: Promise<void> | undefined;

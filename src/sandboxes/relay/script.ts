@@ -78,10 +78,7 @@ done
 record .
 `;
 
-/**
- * Runs one of the above in its own session, so that it can be killed with its children. It reports its own end, because its
- * process id may be reused.
- */
+/** In its own session, to be killed with its children. It reports its end: a process id may be reused. */
 const helper = (script: string, stream: "in" | "out" | "err"): string =>
   `setsid sh -c ${shellQuote(`${script}: >"$inbox/${stream}.ended"`)} ${RELAY_NAME} "$inbox" ${stream}`;
 
@@ -148,9 +145,7 @@ end err "$err"
 rm -rf "$inbox"
 `;
 
-/**
- * The argv that a service runs. The owner of the files in the inbox is not always the user of the relay.
- */
+/** The argv that a service runs. The inbox's owner is not always the user of the relay. */
 export const relayArguments = (ownersDirectory: string): readonly string[] => [
   "sh",
   "-c",

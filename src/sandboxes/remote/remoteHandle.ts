@@ -103,10 +103,7 @@ const SHORTEST_LEASE_MS = 10_000;
 /** Renews the lease, and prints the owner of the files. */
 const RENEW = ["sh", "-c", `true >${RENEWAL_FILE}; echo "owner $(stat -c %u:%g ${WORKTREE_PATH})"`] as const;
 
-/**
- * Reopens a container whose process died or lost it. Its commands are killed first, so that its files do not change. Closing the
- * handle keeps the container.
- */
+/** Reopens a lost container, and kills its commands, so that files do not change. Closing keeps it. */
 export const reopenContainer = async (
   engine: ContainerEngine,
   name: string,

@@ -4,10 +4,7 @@ import type { ScenarioSuite } from "../suite/suite.ts";
 
 const BASE_URL = "{baseUrl}";
 
-/**
- * Whether a scenario uses the base URL: through an agent, whose prompt names it, or through the suite's tool, if its
- * command line has a placeholder for it.
- */
+/** Whether a scenario uses the base URL: an agent's prompt names it, and the tool's arguments may. */
 export const usesBaseUrl = (
   { prerequisites = [], steps = [] }: ScenarioSpec,
   adapters: readonly Adapter[],

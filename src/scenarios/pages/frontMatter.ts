@@ -13,10 +13,7 @@ const plain = (text: string): string => {
   return double ?? single ?? text.replace(/(?:^|\s)#.*$/, "").trim();
 };
 
-/**
- * Reads the front matter of a page: the lines `key: value` between two lines `---` at its top. Nested values are
- * ignored. `end` is its number of lines.
- */
+/** Reads the lines `key: value` between `---` at the top, without nested values. `end` counts its lines. */
 export const readFrontMatter = (
   lines: readonly string[],
 ): { readonly values: ReadonlyMap<string, FrontMatterValue>; readonly end: number } => {

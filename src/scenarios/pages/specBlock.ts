@@ -105,10 +105,7 @@ const withoutFence = ({ text, line }: SpecBlock): SpecBlock => {
   return { text: lines.slice(first + 1, closing).join("\n"), line: line + first + 1 };
 };
 
-/**
- * Finds the block between the two markers of a page; `undefined` if the page has none. Throws a `TextProblem` if the
- * markers are ambiguous.
- */
+/** Finds the block between a page's markers, if any. Throws a `TextProblem` if these are ambiguous. */
 export const findSpecBlock = (lines: readonly string[]): SpecBlock | undefined => {
   const markers = findMarkers(lines);
   if (markers.length === 0) return undefined;

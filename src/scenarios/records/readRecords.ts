@@ -49,10 +49,7 @@ export const readRecord = async (
   }
 };
 
-/**
- * All records below a directory, oldest first for each scenario, and a message for each other file. Files in `known`
- * are left out: the caller already has them.
- */
+/** All records except `known`, oldest first for each scenario, and a message for each other file. */
 export const readRecords = async (
   recordsDir: string,
   known: ReadonlySet<string> = new Set(),

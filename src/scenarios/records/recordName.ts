@@ -2,10 +2,7 @@ import type { ScenarioRecord } from "./record.ts";
 
 const stemOf = (startedAt: string): string => startedAt.replace(/[:.]/g, "-");
 
-/**
- * The file name of a record. Executions that begin in the same millisecond have a number after an underscore, which
- * sorts after a full stop.
- */
+/** Executions of the same millisecond get a number after an underscore, which sorts after a full stop. */
 export const recordName = (startedAt: string, number: number): string =>
   `${stemOf(startedAt)}${number === 1 ? "" : `_${String(number).padStart(3, "0")}`}.json`;
 
@@ -15,10 +12,7 @@ const isNameOf = (name: string, startedAt: string): boolean =>
 /** Allows for wrong clocks and time zones. */
 const DAY_MS = 24 * 60 * 60_000;
 
-/**
- * Whether a record belongs to this scenario and file name. A pull request must not add a record that would be the
- * newest for ever.
- */
+/** Whether a record belongs to its name. A pull request must not add one that is the newest for ever. */
 export const belongsThere = (
   { test_id, started_at }: Pick<ScenarioRecord, "test_id" | "started_at">,
   id: string,

@@ -80,10 +80,7 @@ const isExecutedBy = (runnable: Runnable | undefined, { kind }: RunnerHistory): 
 const historyKey = ({ test_id, runner }: Pick<ScenarioRecord, "test_id" | "runner">): string =>
   JSON.stringify([test_id, runnerName(runner)]);
 
-/**
- * The executed records, with earlier records of the same scenario and runner. A record that claims to be newer is
- * left out: it must not hide an executed one.
- */
+/** The executed records, and earlier ones of the same scenario and runner. None may claim to be newer. */
 export const recordsOf = (
   records: readonly ScenarioRecord[],
   executed: readonly ScenarioRecord[],

@@ -11,10 +11,7 @@ export interface Rate {
 /** Standard deviations on either side that hold 95 % of a normal distribution. */
 const Z = 1.959963984540054;
 
-/**
- * The rate with its Wilson score interval, which suits small samples: it stays within 0 and 1, and three passes out
- * of three are not taken for certainty.
- */
+/** The Wilson score interval suits small samples: three passes out of three are not certainty. */
 export const rateOf = (events: number, trials: number): Rate | undefined => {
   if (trials === 0) return undefined;
   const share = events / trials;

@@ -43,10 +43,7 @@ const moveContent = async (from: string, to: string): Promise<void> => {
   }
 };
 
-/**
- * Replaces the project on the host by the project in an isolated sandbox. Until it is copied completely, the project
- * on the host stays unchanged.
- */
+/** Replaces the project on the host, once it is copied completely from an isolated sandbox. */
 export const copyProjectOut = async (
   handle: SandboxHandle,
   { filesPath, projectPath }: { readonly filesPath: string; readonly projectPath: string },

@@ -90,10 +90,7 @@ export interface TakenArtifacts {
   readonly problems: readonly string[];
 }
 
-/**
- * Copies files of the worktree that match globs out of the sandbox, to a directory of the host. Only regular files,
- * bounded in number, size and time.
- */
+/** Copies matching regular files out of the sandbox, bounded in number, size and time. */
 export const takeArtifacts = async (
   handle: SandboxHandle,
   globs: readonly string[],

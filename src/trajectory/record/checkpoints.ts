@@ -31,10 +31,7 @@ const MAX_FAILURES = 3;
 /** How often a checkpoint is retaken because an action ended meanwhile. */
 const MAX_ATTEMPTS = 4;
 
-/**
- * The checkpoints of a run. They are taken while the agent works, one at a time: changes meanwhile are in the next
- * one. Their errors never fail the run.
- */
+/** Taken one at a time while the agent works; later changes are in the next. Errors never fail the run. */
 export class Checkpoints {
   /** The last action that has ended. */
   #last = 0;

@@ -92,10 +92,7 @@ const runSetup = async (
 export const setUp = async (tests: TestsInSandbox, watch: SetupWatch): Promise<() => Promise<void>> =>
   (await runSetup(tests, [], watch)).end;
 
-/**
- * Runs the set-up of the environment and lists its tests, so that its errors are found before an agent starts. `end`
- * ends the background processes of the set-up.
- */
+/** Sets up and lists the tests before an agent starts, to find errors. `end` ends background processes. */
 export const prepareTests = async (
   tests: TestsInSandbox,
   watch: SetupWatch,

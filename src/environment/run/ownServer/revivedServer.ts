@@ -4,10 +4,7 @@ import type { RunningServer } from "./serverCommand.ts";
 /** How often a server is restarted that has not answered since. */
 const MAX_REVIVALS = 3;
 
-/**
- * A server that the next request restarts after it has died. The request during which it died is not repeated. A server that keeps
- * dying is not restarted any more.
- */
+/** Restarts a dead server at the next request; repeats none. A server that keeps dying stays dead. */
 export class RevivedServer {
   #revivals = 0;
   #starting: Promise<RunningServer> | undefined;

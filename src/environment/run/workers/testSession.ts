@@ -18,10 +18,7 @@ export interface SessionSpec {
   readonly loaded?: TestWorker | undefined;
 }
 
-/**
- * A test session: a worker in which the set-up was done. If a test ends the worker, the next test gets a new one, with a new set-up.
- * Does one thing at a time.
- */
+/** A worker after its set-up. If a test ends it, the next one gets a new worker. One thing at a time. */
 export class TestSession {
   #worker: TestWorker | undefined;
 

@@ -65,10 +65,7 @@ const outwards = (directory: string, places: SuitePlaces): string[] => {
 
 const VITEST = "node_modules/vitest/vitest.mjs";
 
-/**
- * The vitest in the environment, in the scratch directory, where `setup.sh` may have installed it, or in the image. In this order,
- * and never in the work.
- */
+/** In the environment, in the scratch directory (`setup.sh` may install it), in the image; never the work. */
 export const findVitest = (path: string | undefined, places: SuitePlaces): string | undefined => {
   const directories = [...outwards(places.environment, places), places.scratch];
   const installed = directories.map((directory) => join(directory, VITEST)).find((file) => existsSync(file));

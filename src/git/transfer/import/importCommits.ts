@@ -100,10 +100,7 @@ const tipOf = (
   return Effect.succeed(heads.get(sourceOf(target)) ?? exported.tip ?? target.expectedTip);
 };
 
-/**
- * Keeps the uncommitted work of an isolated sandbox by a ref of the run. Work that has not changed since the last
- * import is not in the bundle, because the host has it.
- */
+/** Keeps the sandbox's uncommitted work by a ref. The bundle lacks it if the host has it already. */
 const importUncommitted = Effect.fnUntraced(function* (
   { cwd, runId, base, limits }: ImportTarget,
   { uncommitted, bundlePath }: SandboxExport,

@@ -82,10 +82,7 @@ const uniqueByObject = (refs: readonly (readonly [string, string])[]): [string, 
   return [...names].map(([object, name]) => [name, object]);
 };
 
-/**
- * Keeps the agent's refs other than the source branch under refs of the run, and returns a sentence for each. Commits
- * that another ref leads to need none.
- */
+/** Keeps the agent's other refs under refs of the run, and returns a sentence for each. */
 export const keepOtherRefs = Effect.fnUntraced(function* (
   target: OtherRefsTarget,
   heads: Heads,
