@@ -1,13 +1,10 @@
 import { TaskAbortedError } from "../errors.ts";
 import { onAbort } from "../tools/wait/onAbort.ts";
 
-/** The signal of one run. Dispose of it when the run has ended. */
-export interface RunSignal extends Disposable {
-  readonly signal: AbortSignal;
-}
-
 /** Forwards an abort to one run, with an error of its own, because that carries the run's progress. */
-export const signalFor = (...causes: readonly (AbortSignal | undefined)[]): RunSignal => {
+export const signalFor = (
+  ...causes: readonly (AbortSignal | undefined)[]
+): { readonly signal: AbortSignal } & Disposable => {
   const controller = new AbortController();
   const abort = (cause: unknown) => controller.abort(new TaskAbortedError({ cause }));
   const stopFollowing = causes.map((cause) => onAbort(cause, abort));

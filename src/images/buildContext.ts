@@ -2,7 +2,7 @@ import { cp, lstat, mkdtemp, readFile, realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { BuildContextError } from "../errors/commandErrors.ts";
-import { HostFileError } from "../errors.ts";
+import { hostFileErrorAt } from "../errors/hostFile.ts";
 import { CONFIG_DIRECTORY_NAME, checkConfigDirectory, PRIVATE_PARTS } from "../options/configDirectory.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 
@@ -39,7 +39,7 @@ const publicCopy = async (configDirectory: string): Promise<BuildContext> => {
     });
   } catch (error) {
     await remove();
-    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "unknown", directory, { cause: error });
+    throw hostFileErrorAt(directory)(error);
   }
   return { directory, [Symbol.asyncDispose]: remove };
 };

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { readEnvValues } from "../envVars/envValues.ts";
 import { resolveEnv } from "../envVars/resolveEnv.ts";
-import { HostFileError } from "../errors.ts";
+import { hostFileErrorAt } from "../errors/hostFile.ts";
 import type { StandaloneSandbox, StandaloneSandboxOptions } from "../options/standaloneSandbox.ts";
 import { createRunId } from "../runs/journal/runId.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
@@ -16,8 +16,8 @@ import { standalone } from "./standalone.ts";
 import { validateSandbox } from "./validate.ts";
 
 const openDirectory = (): Promise<OwnedDirectory> =>
-  openOwnedDirectory("standalone", createRunId()).catch((cause: NodeJS.ErrnoException) => {
-    throw new HostFileError(cause.code ?? "unknown", tmpdir(), { cause });
+  openOwnedDirectory("standalone", createRunId()).catch((cause) => {
+    throw hostFileErrorAt(tmpdir())(cause);
   });
 
 /** Creates a sandbox that belongs to no repository. */

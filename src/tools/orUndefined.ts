@@ -6,3 +6,6 @@ export const orUndefined = <A>(read: () => A): A | undefined => {
     return undefined;
   }
 };
+
+/** Whether a function returns; `false` if it throws. */
+export const succeeds = (act: () => unknown): boolean => orUndefined(() => [act()]) !== undefined;

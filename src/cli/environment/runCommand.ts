@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { showDuration } from "../../display/duration.ts";
 import { allPassed, type TestResult } from "../../environment/contract.ts";
 import { asksFor } from "../../environment/definition/testPath.ts";
 import { verdictOf } from "../../environment/results/describeResults.ts";
@@ -10,7 +11,6 @@ import { print, printJson } from "../shared/output.ts";
 import { openEnv, WORKTREE_FLAG } from "./open.ts";
 import { parametersOf } from "./parameters.ts";
 import { performingEnv } from "./performing.ts";
-import { linesOf } from "./results.ts";
 import { isForSandbox, openSandboxTests, type SandboxTestFlags } from "./sandboxTests.ts";
 
 interface RunFlags extends SandboxTestFlags {
@@ -23,6 +23,11 @@ const STOPPED = {
   kept: "Its processes have ended.",
   tidying: "stopping the running tests",
 };
+
+const linesOf = ({ path, passed, durationMs, message }: TestResult): string[] => [
+  `${passed ? "✓" : "✗"} ${path}  ${showDuration(durationMs)}`,
+  ...(message?.split("\n").map((line) => `    ${line}`) ?? []),
+];
 
 const perform = async (signal: AbortSignal, flags: RunFlags, directory: string, path = ""): Promise<void> => {
   const open = isForSandbox(flags) ? openSandboxTests : openEnv;

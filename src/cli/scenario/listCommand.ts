@@ -7,8 +7,8 @@ import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
+import { textTable } from "../shared/textTable.ts";
 import { tellPageProblems } from "./problems.ts";
-import { scenarioTable } from "./table.ts";
 
 interface ListFlags {
   readonly cwd?: string;
@@ -25,12 +25,23 @@ const forPrograms = ({ id, title, page, spec }: Scenario): object => ({
   page,
 });
 
+const HEADINGS = ["ID", "RUNNABLE", "AGENT", "FIXTURE", "TITLE"];
+
+const cellsOf = ({ id, title, spec }: Scenario): string[] => [
+  id,
+  spec.runnable,
+  spec.ide_platform ?? "-",
+  spec.fixture ?? "-",
+  title,
+];
+
 const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined): Promise<void> => {
   // Imported late: help and completions do not load the code that reads pages.
   const { checkSuite } = await import("../../scenarios/suite/checkSuite.ts");
   const { suite, scenarios, problems } = await checkSuite({ ...choice, dir });
   if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
-  else if (scenarios.length > 0) await print(scenarioTable(scenarios, terminalColumns()).join("\n"));
+  else if (scenarios.length > 0)
+    await print(textTable(HEADINGS, scenarios.map(cellsOf), terminalColumns()).join("\n"));
   else if (problems.length === 0)
     await print(
       `There are no scenarios in ${suite.scenarioDir}. For one: ${sandduneCommand("scenario", "new", "my-scenario")}`,

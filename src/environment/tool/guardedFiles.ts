@@ -1,5 +1,6 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { succeeds } from "../../tools/orUndefined.ts";
 
 /** Directories that runners and package managers write to. */
 const MADE_LATER = /^(?:\..*|node_modules|__pycache__)$/;
@@ -10,14 +11,7 @@ const stampOf = (path: string): string => {
   return found === undefined ? "gone" : `${found.ino} ${found.size} ${found.ctimeNs}`;
 };
 
-const canBeWritten = (path: string): boolean => {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const canBeWritten = (path: string): boolean => succeeds(() => accessSync(path, constants.W_OK));
 
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { withFileTypes: true }).flatMap((entry: Dirent) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { runProcess } from "../../process/runProcess.ts";
+import { succeeds } from "../../tools/orUndefined.ts";
 import { definitionProblem } from "../definition/checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition/definition.ts";
 import { PLAIN_LIST } from "../folder/filesOption.ts";
@@ -18,14 +19,7 @@ const SPECIFIER = `${PACKAGE_NAME}/environment`;
 /** In the directory of the bundled test tool. */
 const OWN_MODULE = join(import.meta.dirname, "index.js");
 
-const isInstalledFor = (file: string): boolean => {
-  try {
-    createRequire(file).resolve(SPECIFIER);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const isInstalledFor = (file: string): boolean => succeeds(() => createRequire(file).resolve(SPECIFIER));
 
 /** Lets a definition import sanddune where it is not installed: a folder need not be part of a project. */
 const provideOwnModule = (file: string): void => {

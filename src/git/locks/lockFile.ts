@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { processExists } from "../../process/kill/processExists.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { parseObject } from "../../tools/json/parseJson.ts";
 import { orUndefined } from "../../tools/orUndefined.ts";
 
@@ -29,17 +30,12 @@ export type LockAttempt =
 /** Removing a dead owner's lock takes less than a millisecond: an older guard was left by a crash. */
 const STALE_GUARD_MS = 10_000;
 
-const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
-
 /** The owner of the lock; `undefined` if it is free. */
-export const readOwner = (path: string): LockOwner | undefined => {
-  try {
+export const readOwner = (path: string): LockOwner | undefined =>
+  orUndefined(() => {
     const owner = parseObject(readFileSync(path, "utf8"));
     return owner !== undefined && "pid" in owner ? (owner as unknown as LockOwner) : undefined;
-  } catch {
-    return undefined;
-  }
-};
+  });
 
 const draftOf = (path: string): string => `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
 const DRAFT = /\.(\d+)\.[0-9a-f]{8}$/;

@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { findMarked } from "../../process/kill/killMarked.ts";
+import { succeeds } from "../../tools/orUndefined.ts";
 import { git, gitText } from "../git.ts";
 import { asText } from "../output.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
@@ -72,21 +73,14 @@ const isWhereItWas = Effect.fnUntraced(function* ({
   return head === (targetBranch === undefined ? "" : branchRef(targetBranch));
 });
 
-/** Failures are ignored: all files are inspected afterwards. */
-const attempt = (action: () => void): boolean => {
-  try {
-    action();
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Removes a file, and directories that it leaves empty. */
+/** Removes a file, and directories that it leaves empty. Failures are ignored: all files are inspected afterwards. */
 const removeFile = (checkoutPath: string, path: string): void => {
-  if (!attempt(() => withFile(checkoutPath, path, (entry) => unlinkSync(entry)))) return;
+  if (!succeeds(() => withFile(checkoutPath, path, (entry) => unlinkSync(entry)))) return;
   let directory = dirname(path);
-  while (directory !== "." && attempt(() => withFile(checkoutPath, directory, (entry) => rmdirSync(entry)))) {
+  while (
+    directory !== "." &&
+    succeeds(() => withFile(checkoutPath, directory, (entry) => rmdirSync(entry)))
+  ) {
     directory = dirname(directory);
   }
 };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { interruptible } from "../../boundary/interruptible.ts";
+import { hostFileErrorAt } from "../../errors/hostFile.ts";
 import {
   BranchInUseError,
-  HostFileError,
   InvalidBranchNameError,
   NoSuchBranchError,
   type SandduneError,
@@ -195,11 +195,9 @@ export interface WorktreeRemoval {
 }
 
 const removeByForce = (repository: Repository, path: string): Effect.Effect<WorktreeRemoval, SandduneError> =>
-  interruptible(
-    () => removeWorktreeFiles(repository, path),
-    (reason) =>
-      new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason }),
-  ).pipe(Effect.map((undeletable) => ({ isRemoved: true, undeletable })));
+  interruptible(() => removeWorktreeFiles(repository, path), hostFileErrorAt(path)).pipe(
+    Effect.map((undeletable) => ({ isRemoved: true, undeletable })),
+  );
 
 /** Removes the worktree unless it holds uncommitted work. */
 export const removeWorktreeIfClean = Effect.fnUntraced(function* (

@@ -1,16 +1,15 @@
 import { tmpdir } from "node:os";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { HostFileError, SandduneError } from "../../errors.ts";
+import { hostFileErrorAt } from "../../errors/hostFile.ts";
+import { SandduneError } from "../../errors.ts";
 import { type DeadDirectory, findDeadDirectories } from "../../sandboxes/directories/ownedDirectory.ts";
 import type { Leftover } from "./leftover.ts";
 
 const asError =
   (path: string) =>
   (reason: unknown): SandduneError =>
-    reason instanceof SandduneError
-      ? reason
-      : new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason });
+    reason instanceof SandduneError ? reason : hostFileErrorAt(path)(reason);
 
 const leftoverOf = (directory: DeadDirectory): Effect.Effect<Leftover> => {
   const { path, runIds, remove } = directory;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { HostFileError, InvalidOptionsError } from "../../errors.ts";
+import { atHostFile } from "../../errors/hostFile.ts";
+import { InvalidOptionsError } from "../../errors.ts";
 import { checkValue, text } from "../../options/checks/checks.ts";
 
 /** A Dockerfile for services that build without one: its base image, and its further instructions. */
@@ -64,12 +65,7 @@ const parse = (text: string, refuse: (problem: string) => never): DockerfileImag
 export const readDockerfile = (path: string): DockerfileImage => {
   checkValue("path", path, text);
   const file = resolve(path);
-  let content: string;
-  try {
-    content = readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new HostFileError((cause as NodeJS.ErrnoException).code ?? "", file, { cause });
-  }
+  const content = atHostFile(file, () => readFileSync(file, "utf8"));
   return parse(content, (problem) => {
     throw new InvalidOptionsError("path", `${file} ${problem}`);
   });

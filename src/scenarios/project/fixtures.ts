@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { HostFileError } from "../../errors.ts";
+import { hostFileErrorAt } from "../../errors/hostFile.ts";
 import { ENV_FILE } from "../../options/configDirectory.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { isInside } from "../../tools/isInside.ts";
@@ -107,7 +107,6 @@ export const createProject = async (snapshot: FixtureSnapshot, projectRoot: stri
     mkdirSync(projectRoot, { recursive: true });
     await copyTree(snapshot.entries, snapshot.path, projectRoot);
   } catch (cause) {
-    const { code = "unknown", path } = cause as NodeJS.ErrnoException;
-    throw new HostFileError(code, path, { cause });
+    throw hostFileErrorAt((cause as NodeJS.ErrnoException).path)(cause);
   }
 };

@@ -24,14 +24,11 @@ interface Real {
 }
 
 /** The real path; `undefined` if it does not exist, or is outside of `root` and so not visible in a sandbox. */
-const realInside = (root: string, path: string): Real | undefined => {
-  try {
+const realInside = (root: string, path: string): Real | undefined =>
+  orUndefined(() => {
     const real = realpathSync(path);
     return isInside(root, real) ? { path: real, status: lstatSync(real) } : undefined;
-  } catch {
-    return undefined;
-  }
-};
+  });
 
 /** The private files and directories below `root`, which has to be a real path. Nested checkouts count, too. */
 export const privatePaths = (root: string): PrivatePaths => {

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ScenarioExistsError } from "../../errors/commandErrors.ts";
-import { HostFileError, ScenarioConfigError } from "../../errors.ts";
+import { atHostFile } from "../../errors/hostFile.ts";
+import { ScenarioConfigError } from "../../errors.ts";
 import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { entryExists } from "../../tools/files/entries.ts";
 import { isInside } from "../../tools/isInside.ts";
@@ -85,15 +86,12 @@ const draftConfig = (file: SuiteFile, suite: ScenarioSuite): NewFile => {
 /** git does not track empty directories. */
 const draftFixture = (directory: string): NewFile => ({ path: join(directory, ".gitkeep"), text: "" });
 
-const write = ({ path, text }: NewFile): string => {
-  try {
+const write = ({ path, text }: NewFile): string =>
+  atHostFile(path, () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx" });
     return path;
-  } catch (error) {
-    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "", path, { cause: error });
-  }
-};
+  });
 
 /**
  * Writes the page of a new scenario, and its fixture and the suite's config file if they do not exist. Overwrites

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { HostFileError } from "../../errors.ts";
+import { atHostFile } from "../../errors/hostFile.ts";
 import { checkEvaluation, type Evaluation } from "./checkEntry.ts";
 import { readJsonLines } from "./jsonLines.ts";
 
@@ -24,7 +24,7 @@ const isTorn = (file: number): boolean => {
 /** Starts a new line if the last one is incomplete. */
 export const addEvaluation = (runDirectory: string, evaluation: Omit<Evaluation, "at">): void => {
   const path = evaluationsPath(runDirectory);
-  try {
+  atHostFile(path, () => {
     const file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
     try {
       const line = JSON.stringify({ at: new Date().toISOString(), ...evaluation });
@@ -32,7 +32,5 @@ export const addEvaluation = (runDirectory: string, evaluation: Omit<Evaluation,
     } finally {
       closeSync(file);
     }
-  } catch (error) {
-    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "unknown", path, { cause: error });
-  }
+  });
 };

@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync } from "node:fs";
+import { atHostFile } from "../../errors/hostFile.ts";
 import { HostFileError } from "../../errors.ts";
 import { parseJson } from "../../tools/json/parseJson.ts";
 
@@ -13,13 +14,7 @@ export const readJsonLines = <T>(path: string, check: (value: unknown) => T | un
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isFile()) return undefined;
   if (status.size > MAX_BYTES) throw new HostFileError("EFBIG", path, { cause: undefined });
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "unknown", path, { cause: error });
-  }
-  return text
+  return atHostFile(path, () => readFileSync(path, "utf8"))
     .split("\n")
     .map((line) => (line === "" ? undefined : check(parseJson(line))))
     .filter((value) => value !== undefined);

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isInside } from "../../../tools/isInside.ts";
+import { orUndefined } from "../../../tools/orUndefined.ts";
 import { MAX_TESTS } from "../../limits.ts";
 
 const MAX_FILES = 2000;
@@ -38,14 +39,11 @@ export const testFilesOf = (
 };
 
 /** The text of a file; `undefined` if it is too large, cannot be read, or is not a regular file. */
-export const readSource = (file: string): string | undefined => {
-  try {
+export const readSource = (file: string): string | undefined =>
+  orUndefined(() => {
     const found = statSync(file);
     return found.isFile() && found.size <= MAX_BYTES ? readFileSync(file, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
-};
+  });
 
 /** The tests of a file by their names, outermost first. */
 export type KnownTests = ReadonlyMap<string, readonly (readonly string[])[]>;
