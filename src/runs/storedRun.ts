@@ -26,11 +26,6 @@ export interface RunWork {
   readonly nestedRepositories: readonly NestedEntry[];
 }
 
-export interface RunRecovery {
-  /** Why commits are still in the sandbox git directory; `undefined` if all were imported. */
-  readonly reason: string | undefined;
-}
-
 /** A run as its journal describes it. */
 export interface StoredRun {
   readonly runId: string;
@@ -63,8 +58,8 @@ export interface StoredRun {
   readonly work: RunWork | undefined;
   /** A worktree that git had not finished creating. */
   readonly unfinishedWorktree: string | undefined;
-  /** Set once the dead run was recovered: its sandbox ended, its commits imported. */
-  readonly recovery: RunRecovery | undefined;
+  /** Set once the dead run was recovered. The reason is why commits are still in the sandbox git directory. */
+  readonly recovery: { readonly reason: string | undefined } | undefined;
   /** `sanddune clean` has cleaned up after the dead run. */
   readonly isCleaned: boolean;
 }

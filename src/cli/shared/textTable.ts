@@ -4,18 +4,12 @@ import { oneLine } from "../../tools/shorten.ts";
 
 const GAP = "  ";
 
-/** A column that is narrowed first when the terminal has too few columns. */
-export interface NarrowColumn {
-  readonly heading: string;
-  readonly minWidth: number;
-}
-
-/** A table with a line for each row. A line that is too long for the terminal is cut off. */
+/** A line for each row. If it is too long for the terminal, `narrow` is narrowed, and the line is cut off. */
 export const textTable = (
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
-  narrow?: NarrowColumn,
+  narrow?: { readonly heading: string; readonly minWidth: number },
 ): string[] => {
   // Before they are measured: what is made visible is wider.
   const shown = rows.map((row) => row.map((text) => neutralise(oneLine(text))));

@@ -65,12 +65,6 @@ export interface TestGate {
   readonly decides: boolean;
 }
 
-/** The limits of all iterations together. */
-interface RunLimits {
-  readonly budget: Budget;
-  readonly rateLimits: RateLimitWaits;
-}
-
 /** How an iteration begins: with the prompt, or with a correction of the previous structured output. */
 interface Beginning {
   readonly correction?: string;
@@ -126,7 +120,7 @@ const waitOut = Effect.fnUntraced(function* (
 const runIteration = Effect.fnUntraced(function* (
   loop: IterationLoop,
   iteration: number,
-  { budget, rateLimits }: RunLimits,
+  { budget, rateLimits }: { readonly budget: Budget; readonly rateLimits: RateLimitWaits },
   state: IterationState,
   matcher: CompletionSignalMatcher,
   { correction, resume: begunWith }: Beginning,

@@ -113,13 +113,8 @@ const readBlobs = Effect.fnUntraced(function* (
 
 const isRegular = (mode: string): boolean => mode.startsWith("100");
 
-interface BareInCommit {
-  readonly directory: string;
-  readonly arming: readonly TreeFile[];
-}
-
 /** The bare repositories of a tree with their arming files, except those with links. */
-const withArmingFiles = (tree: readonly TreeFile[]): BareInCommit[] =>
+const withArmingFiles = (tree: readonly TreeFile[]) =>
   [...bareDirectories(tree.map(({ path }) => path)).values()]
     .map((directory) => ({
       directory,

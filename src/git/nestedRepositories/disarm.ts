@@ -35,13 +35,7 @@ const SENTENCES: Record<Kind, (shown: string, newPath: string) => readonly [done
   ],
 };
 
-interface Disarmed {
-  readonly path: string;
-  readonly isDone: boolean;
-  readonly sentence: string;
-}
-
-const disarm = (checkoutPath: string, path: string, identity: string): Disarmed => {
+const disarm = (checkoutPath: string, path: string, identity: string) => {
   const place = dirname(path);
   const kind = kindOf(path);
   const oldName = kind === "repository" ? ".git" : basename(path);

@@ -75,18 +75,12 @@ waitpid $child, 0;
 exit($? & 127 ? 128 + ($? & 127) : $? >> 8);
 `;
 
-/** The option of ps that shows environments after command lines: `-E` on macOS. */
-export interface MacosPrograms {
-  readonly environmentOption: string;
-}
-
 /**
  * macOS has no `/proc`: ps, lsof and sysctl report processes. Programs of the system, such as `/bin/sh`, hide their
- * environment there, so callers must check the descendants of a process as well.
+ * environment there, so callers must check the descendants of a process as well. `environmentOption` lets ps show
+ * environments after command lines.
  */
-export const macosSystem = (
-  { environmentOption }: MacosPrograms = { environmentOption: "-E" },
-): HostSystem => {
+export const macosSystem = ({ environmentOption } = { environmentOption: "-E" }): HostSystem => {
   let boot: string | undefined;
   let machine: string | undefined;
   return {

@@ -3,16 +3,9 @@ import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { updateRefs } from "../../git/refs.ts";
 import { RUN_REFS, runOfRef } from "../../git/runRefs.ts";
-import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
-interface RunRef {
-  readonly ref: string;
-  readonly sha: string;
-  readonly run: StoredRun;
-}
-
-const runRefs = ({ repository, selected }: CleanScope): Effect.Effect<RunRef[], SandduneError> =>
+const runRefs = ({ repository, selected }: CleanScope) =>
   gitText(["for-each-ref", "--format=%(objectname) %(refname)", RUN_REFS], {
     cwd: repository.topLevel,
   }).pipe(

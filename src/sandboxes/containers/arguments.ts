@@ -64,9 +64,6 @@ export interface ContainerUser {
   readonly runArguments: readonly string[];
 }
 
-/** Shared, private or none. */
-export type SelinuxLabel = "z" | "Z" | false;
-
 export interface ContainerPlan {
   readonly sandboxName: string;
   readonly runId: string;
@@ -79,7 +76,8 @@ export interface ContainerPlan {
   readonly homePath: string;
   /** In this order: later mounts lie over earlier ones. */
   readonly mounts: readonly SandboxMount[];
-  readonly selinuxLabel: SelinuxLabel;
+  /** Shared, private or none. */
+  readonly selinuxLabel: "z" | "Z" | false;
   /** `--mount` of the engine sets SELinux labels. */
   readonly mountSetsLabels: boolean;
   /** The network to start with; the engine's default when it is left out. */

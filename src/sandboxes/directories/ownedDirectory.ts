@@ -12,9 +12,6 @@ import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox } from "../leftovers.ts";
 import { findLeftovers } from "../registry.ts";
 
-/** The features that use such directories. */
-export type OwnedDirectoryKind = "scenarios" | "standalone";
-
 const NAME = /^sanddune-(scenarios|standalone)-/;
 const OWNER_FILE = "owner.json";
 const SANDBOXES_FILE = "sandboxes.jsonl";
@@ -105,7 +102,7 @@ const removeWithSandboxes = async (path: string, signal?: AbortSignal): Promise<
 
 /** Makes a temporary directory that this process owns. */
 export const openOwnedDirectory = async (
-  kind: OwnedDirectoryKind,
+  kind: "scenarios" | "standalone",
   runId: string,
 ): Promise<OwnedDirectory> => {
   const path = join(await temporaryDirectory(), `sanddune-${kind}-${runId}`);

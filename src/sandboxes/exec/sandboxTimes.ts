@@ -13,15 +13,9 @@ export interface SandboxTimes {
   readonly leaseMs: number;
 }
 
-/** The times that a provider supports. */
-export interface TimeLimits {
-  readonly shortestMs: number;
-  readonly longestMs: number;
-}
-
-/** Checks for a whole number of milliseconds within the limits. */
+/** Checks for a whole number of milliseconds within the limits of a provider. */
 export const timeWithin =
-  ({ shortestMs, longestMs }: TimeLimits): Check =>
+  ({ shortestMs, longestMs }: { readonly shortestMs: number; readonly longestMs: number }): Check =>
   (ms) => {
     if (Number.isInteger(ms) && Number(ms) >= shortestMs && Number(ms) <= longestMs) return undefined;
     const least = inWords(shortestMs);

@@ -1,10 +1,5 @@
 import type { CliStep } from "../spec.ts";
 
-export interface CliPlaceholders {
-  readonly projectRoot: string;
-  readonly baseUrl: string | undefined;
-}
-
 const ALL_FLAGS = "{...flags}";
 const PLACEHOLDER = /\{(subcommand|projectRoot|baseUrl)\}/g;
 /** An option that is left out if there is no base URL. */
@@ -14,7 +9,7 @@ const BASE_URL_OPTION = /^-[^=]*=\{baseUrl\}$/;
 export const cliArguments = (
   template: readonly string[],
   step: CliStep,
-  { projectRoot, baseUrl }: CliPlaceholders,
+  { projectRoot, baseUrl }: { readonly projectRoot: string; readonly baseUrl: string | undefined },
 ): readonly string[] => {
   const values: Record<string, string> = { subcommand: step.cli, projectRoot, baseUrl: baseUrl ?? "" };
   return template.flatMap((argument) => {

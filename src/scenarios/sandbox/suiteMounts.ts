@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { isInside } from "../../tools/isInside.ts";
@@ -18,13 +18,8 @@ const PACKAGES = "node_modules";
 const entriesOf = (directory: string): Dirent[] =>
   orUndefined(() => readdirSync(directory, { withFileTypes: true })) ?? [];
 
-interface Real {
-  readonly path: string;
-  readonly status: Stats;
-}
-
 /** The real path; `undefined` if it does not exist, or is outside of `root` and so not visible in a sandbox. */
-const realInside = (root: string, path: string): Real | undefined =>
+const realInside = (root: string, path: string) =>
   orUndefined(() => {
     const real = realpathSync(path);
     return isInside(root, real) ? { path: real, status: lstatSync(real) } : undefined;
