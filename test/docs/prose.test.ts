@@ -55,6 +55,31 @@ it.each(pages)("%s has no sentence that a line break turns into a list", (page) 
   expect(torn).toEqual([]);
 });
 
+/** Items of a list that a line break in the wrong place has joined: `… the end. - **The next one**`. */
+const joinedItems = (text: string): string[] =>
+  text
+    .replace(/^```[\s\S]*?^```/gm, "")
+    .split("\n")
+    .filter((line) => !/^\s*\||^ {4}/.test(line))
+    .filter((line) => /\S -( (\*\*|\[|[A-Z`])|$)|\. \d+\. [A-Z`]/.test(line));
+
+it("finds items of a list that are joined", () => {
+  expect(joinedItems("- One. - **Two.** A")).toHaveLength(1);
+  expect(joinedItems("- One. -\n  **Two.**")).toHaveLength(1);
+  expect(joinedItems("1. One. 2. Two.")).toHaveLength(1);
+  expect(joinedItems("- One - or two.\n- **Three.**\n\n```sh\ngit switch - A\n```")).toEqual([]);
+});
+
+it.each([
+  "README.md",
+  "SECURITY.md",
+  "CONTEXT.md",
+  "CONTRIBUTING.md",
+  ...pages.map((page) => `docs/${page}`),
+])("%s has no two items of a list in one line", (path) => {
+  expect(joinedItems(read(path))).toEqual([]);
+});
+
 it("finds words that have to be looked up", () => {
   expect(unclearLines("The door is closed.\nKnown are: a, b")).toEqual([
     '1: "door": entry point',
