@@ -77,7 +77,7 @@ const perform = async (flags: CleanFlags): Promise<void> => {
 
 const NOTES = `
 Without --run and --branch, nothing is removed that holds work: a worktree with
-changes, or commits that are on no branch. It is listed with the reason.`;
+changes, or commits that are on no branch. Such work is listed with the reason.`;
 
 /** `sanddune clean`: removes leftovers of runs. */
 export const createCleanCommand = (): Command =>
@@ -88,12 +88,12 @@ export const createCleanCommand = (): Command =>
       .option("--yes", "remove the leftovers")
       .option(
         "--run <run>",
-        "also all work of this run, except a branch with its commits (repeatable)",
+        "only this run, with all its work; a branch with its commits stays (repeatable)",
         collectNames,
       )
       .option(
         "--branch <name>",
-        "also the worktree of this branch with all files, and the branch if a run created it (repeatable)",
+        "only the worktree of this branch with all files, and the branch if a run created it (repeatable)",
         collectNames,
       )
       .option("--sandbox <file>", "the module of your own sandbox provider, to find its sandboxes")
