@@ -9,6 +9,15 @@ import { surviveClosedStreams } from "./shared/output.ts";
 import { reportError } from "./shared/reportError.ts";
 import { UsageError } from "./shared/usageError.ts";
 
+/** The parser proposes names that are spelled alike, but not the name that a word abbreviates, as `env` does. */
+const abbreviated = (problem: string, { commands }: Command): string => {
+  const [, word] = /^unknown command '([^']+)'$/.exec(problem) ?? [];
+  const [name, ...others] = commands
+    .map((child) => child.name())
+    .filter((each) => each.startsWith(`${word}`));
+  return name === undefined || others.length > 0 ? "" : `\n(Did you mean ${name}?)`;
+};
+
 /** The error of the parser, with the help command to read. */
 const usageErrorOf = (error: CommanderError, program: Command, argv: readonly string[]): UsageError => {
   const problem = error.message.replace(/^error: /, "");
@@ -22,7 +31,7 @@ const usageErrorOf = (error: CommanderError, program: Command, argv: readonly st
       ? `\nWrite the prompt in quotes: ${sandduneCommand(...words, "Fix issue 42")}`
       : "";
   return new UsageError(
-    `${problem}${didYouMean(unknown, flags).replace(/^ /, ". ")}${quoting}\nSee: ${sandduneCommand(...words, "--help")}`,
+    `${problem}${abbreviated(problem, command)}${didYouMean(unknown, flags).replace(/^ /, ". ")}${quoting}\nSee: ${sandduneCommand(...words, "--help")}`,
     {
       cause: error,
     },

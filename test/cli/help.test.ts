@@ -53,6 +53,8 @@ describe("the help", () => {
 it.each([
   [["rnu"], "Did you mean run?", "sanddune --help"],
   [["help", "rnu"], "Did you mean run?", "sanddune --help"],
+  [["env", "run"], "Did you mean environment?", "sanddune --help"],
+  [["scenario", "rep"], "Did you mean report?", "sanddune scenario --help"],
   [["help", "foo"], "unknown command 'foo'", "sanddune --help"],
   [["run", "--promt", "x"], "Did you mean --prompt?", "sanddune run --help"],
   [["docker", "bild-image"], "Did you mean build-image?", "sanddune docker --help"],
