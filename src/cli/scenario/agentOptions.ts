@@ -3,6 +3,7 @@ import { InvalidOptionsError } from "../../errors.ts";
 import { didYouMean } from "../../options/checks/checks.ts";
 import { ALIASES, ANY_PROGRAM } from "../../scenarios/agents/agentNames.ts";
 import type { ScenarioRunOptions } from "../../scenarios/contract.ts";
+import { MAX_TIMER_MS } from "../../tools/wait/timeLimit.ts";
 import { agentNames } from "../run/agentFlags.ts";
 import { UsageError } from "../shared/usageError.ts";
 
@@ -24,10 +25,10 @@ const NO_PROGRAM = "needs a program: pass --agent-command 'sh ./agent.sh'";
 const timeoutOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined;
   const timeoutMs = Number(text);
-  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0) return timeoutMs;
+  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS) return timeoutMs;
   throw new InvalidOptionsError(
     TIMEOUT_VARIABLE,
-    `${JSON.stringify(text)} is not a time limit. Set it to a whole number of milliseconds, e.g. 600000.`,
+    `${JSON.stringify(text)} is not a time limit. Set it to a whole number of milliseconds, at most ${MAX_TIMER_MS}, e.g. 600000.`,
   );
 };
 

@@ -20,6 +20,7 @@ const SETTING_FLAGS = sandboxProviders
 const FLAGS: ReadonlyMap<string, string> = new Map([
   ...SAME_NAMES.map((name) => [name, `--${kebabCase(name)}`] as const),
   ["ciUrl", "--ci"],
+  ["scenarioDir", "the directory of the pages"],
   ["thinking", "--effort"],
   ...SETTING_FLAGS,
   ["branchStrategy", "--branch, --merge-to-head, --head"],

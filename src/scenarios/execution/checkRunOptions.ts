@@ -26,7 +26,10 @@ const agent: Check = (value) => {
   return `there is no agent ${JSON.stringify(value)}; expected one of: ${agentNames.join(", ")}.${didYouMean(value, agentNames)}`;
 };
 
-const sandboxOrHost: Check = (value) => (value === "none" ? undefined : sandboxProvider(value));
+const sandboxOrHost: Check = (value) => {
+  const problem = value === "none" ? undefined : sandboxProvider(value);
+  return problem && `${problem}, or "none" for this machine`;
+};
 
 /** Addresses are shown in records and on pages. */
 const address: Check = (value) => {

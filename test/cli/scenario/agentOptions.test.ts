@@ -136,10 +136,13 @@ describe("the time limit of an agent", () => {
     expect(agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text }).agentTimeoutMs).toBe(timeoutMs);
   });
 
-  it.each(["0", "-5", "soon", "1.5", "10m", "Infinity"])("cannot be %j, which is bad usage", (text) => {
-    expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(InvalidOptionsError);
-    expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(
-      /SANDDUNE_AGENT_TIMEOUT_MS.*milliseconds/,
-    );
-  });
+  it.each(["0", "-5", "soon", "1.5", "10m", "Infinity", "2147483648"])(
+    "cannot be %j, which is bad usage",
+    (text) => {
+      expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(InvalidOptionsError);
+      expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(
+        /SANDDUNE_AGENT_TIMEOUT_MS.*milliseconds/,
+      );
+    },
+  );
 });
