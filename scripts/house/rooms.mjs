@@ -58,7 +58,7 @@ export const ROOMS = {
       ...["redaction", "runs", "sandboxes", "standalone", "trajectory/record"],
     ],
   },
-  fleet: { holds: "many runs at a time: places, retries, outcomes", uses: [] },
+  fleet: { holds: "many runs at a time: limits, retries, outcomes", uses: [] },
   scenarios: {
     holds: "scenario pages, execution, grading, records, reports",
     uses: [
