@@ -41,7 +41,7 @@ export class PathRewriter {
     return text.replace(this.#pattern, (path) => this.#targets.get(path) ?? path);
   }
 
-  /** Whether the text may contain a path. JSON may also contain it in an escapeRegExp form. */
+  /** Whether the text may contain a path. JSON may also contain it in an escaped form. */
   #mayHoldPath(json: string): boolean {
     if (json.includes("\\/") || json.includes("\\u")) return true;
     return [...this.#targets.keys()].some((path) => json.includes(JSON.stringify(path).slice(1, -1)));

@@ -1,7 +1,7 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { ChoiceFlags } from "../project/choices.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
-import { inTime } from "../tools/wait/timeLimit.ts";
+import { inTime, TimeLimitError } from "../tools/wait/timeLimit.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
 import { asNotes, attempt, type Finding, failed } from "./finding.ts";
@@ -21,9 +21,12 @@ const within = async (
   check: () => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> => {
   const detail = `the check did not finish within ${CHECK_LIMIT_MS / 1000} s`;
-  return inTime(() => attempt(title, fix, check), { timeoutMs: CHECK_LIMIT_MS }).catch(() => [
-    failed(title, detail, fix),
-  ]);
+  try {
+    return await inTime(() => attempt(title, fix, check), { timeoutMs: CHECK_LIMIT_MS });
+  } catch (error) {
+    if (error instanceof TimeLimitError) return [failed(title, detail, fix)];
+    throw error;
+  }
 };
 
 interface ExaminedSandbox {

@@ -16,9 +16,10 @@ export const withTimeLimit = async <A>(
   limitMs: number | undefined,
   other: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<A>,
+  problem = `it took longer than ${limitMs} ms`,
 ): Promise<A> => {
   const controller = new LinkedController(other);
-  const tooLong = new TimeLimitError(`it took longer than ${limitMs} ms`);
+  const tooLong = new TimeLimitError(problem);
   const timer = limitMs === undefined ? undefined : setTimeout(() => controller.abort(tooLong), limitMs);
   try {
     return await work(controller.signal);
@@ -44,10 +45,6 @@ export const inTime = async <A>(
   { timeoutMs, signal }: Patience,
 ): Promise<A> => {
   signal?.throwIfAborted();
-  try {
-    return await withTimeLimit(timeoutMs, signal, (given) => orAborted(call(given), given));
-  } catch (error) {
-    if (!(error instanceof TimeLimitError)) throw error;
-    throw new TimeLimitError(`there was no answer within ${timeoutMs} ms`);
-  }
+  const problem = `there was no answer within ${timeoutMs} ms`;
+  return withTimeLimit(timeoutMs, signal, (given) => orAborted(call(given), given), problem);
 };

@@ -33,6 +33,11 @@ describe("a call that never answers", () => {
     await expect(inTime(() => never, { timeoutMs: 5 })).rejects.toThrow("there was no answer within 5 ms");
   });
 
+  it("keeps the time limit of a call within it", async () => {
+    const inner = new TimeLimitError("there was no answer within 5 ms");
+    await expect(inTime(() => Promise.reject(inner), {})).rejects.toBe(inner);
+  });
+
   it("is not waited for after an abort", async () => {
     const controller = new AbortController();
     const call = inTime(() => never, { timeoutMs: 60_000, signal: controller.signal });
