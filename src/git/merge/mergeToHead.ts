@@ -139,6 +139,11 @@ const advance = Effect.fnUntraced(function* (
       [{ ref: branchRef(branch), to: result, from: targetTip }],
       `sanddune: merge ${sourceBranch}`,
     ).pipe(
+      // Git waits 100 ms for a lock; another git may hold it for longer.
+      Effect.retry({
+        while: (error) => isGitError(error) && lockProblem(error.stderr) !== undefined,
+        times: MAX_ATTEMPTS - 1,
+      }),
       Effect.as("done" as const),
       Effect.catchIf(isGitError, ({ stderr }) => {
         const problem = lockProblem(stderr);

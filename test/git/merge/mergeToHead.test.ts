@@ -259,6 +259,18 @@ it.each([
   expect(statusOf(cwd)).toBe("");
 });
 
+it("a lock that another git holds for a moment only delays the merge", async () => {
+  const { cwd, merge, tipOf, path } = scene(adds({ "a.txt": "a\n" }));
+  git(cwd, "switch", "--quiet", "--create", "other");
+  const before = tipOf("main");
+  const lock = path(".git/refs/heads/main.lock");
+  writeFileSync(lock, "");
+  // Longer than git itself waits, and shorter than all attempts together.
+  setTimeout(() => unlinkSync(lock), 300);
+  await merge();
+  expect(tipOf("main")).not.toBe(before);
+});
+
 describe("what the user's git would act on is for a person to merge:", () => {
   it("a change of the config directory", async () => {
     const { merge, tipOf } = scene(adds({ ".sanddune/Dockerfile": "FROM x\n" }));
