@@ -61,10 +61,24 @@ describe("calls on a worktree", () => {
     expect((await settled).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
 
-  it("are still known as the waiting call if another call ended before them", async () => {
+  it("are still known as the waiting call if they had to wait for their turn", async () => {
     const turns = new Turns();
-    const first = turns.take(Effect.void);
-    await expect(callThatAwaits(turns, turns)).rejects.toThrow("deadlock");
-    await first;
+    let end = () => {};
+    const first = turns.take(
+      Effect.promise(
+        () =>
+          new Promise<void>((resolve) => {
+            end = resolve;
+          }),
+      ),
+    );
+    const second = turns.take(
+      interruptible(async () => {
+        await first;
+        return askingCaller(() => turns.unlessDeadlocked(() => turns.take(Effect.void), deadlock));
+      }),
+    );
+    end();
+    await expect(second).rejects.toThrow("deadlock");
   });
 });
