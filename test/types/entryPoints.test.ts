@@ -1,4 +1,4 @@
-// What the compiler must refuse at the doors beside run(). The functions are never called: `tsc` is the judge, and an
+// What the compiler must refuse at the entryPoints beside run(). The functions are never called: `tsc` is the judge, and an
 // error that does not come is an error itself.
 import { expect, it } from "vitest";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { commits } from "../../helpers/agents/agentScripts.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
-import { useTcpDoor } from "../../helpers/runtimes/remoteEngines.ts";
+import { useTcpRelay } from "../../helpers/runtimes/remoteEngines.ts";
 import { describeWith, TEST_IMAGE } from "../../helpers/runtimes/runtimes.ts";
 import { containersOf } from "../../sandboxes/containers/containers.ts";
 import { runCli } from "../callCli.ts";
@@ -44,7 +44,7 @@ describe("--host", () => {
 });
 
 describeWith(["docker"], "sanddune on another machine's engine", () => {
-  const door = useTcpDoor();
+  const relay = useTcpRelay();
 
   it("names the engine that does not answer", async () => {
     const { exitCode, stderr } = await runCli(
@@ -70,7 +70,7 @@ describeWith(["docker"], "sanddune on another machine's engine", () => {
           "--image-name",
           TEST_IMAGE,
         ],
-        ...["--sandbox", "docker", "--host", "tcp://127.0.0.1:1", "--host", door().address],
+        ...["--sandbox", "docker", "--host", "tcp://127.0.0.1:1", "--host", relay().address],
         ...["--branch", "b", "--json"],
       ],
       { cwd },
@@ -81,25 +81,25 @@ describeWith(["docker"], "sanddune on another machine's engine", () => {
   });
 
   it("finds, by the journal of a killed run, the container that it has left there, once the engine answers, and removes it", async () => {
-    const run = await deadRun({ sandbox: "docker", flags: ["--branch", "b", "--host", door().address] });
+    const run = await deadRun({ sandbox: "docker", flags: ["--branch", "b", "--host", relay().address] });
     const name = `sanddune-${run.runId}`;
     expect(containersOf("docker", run.runId)).toEqual([name]);
     const here = (outcomes: Awaited<ReturnType<typeof clean>>) =>
       outcomes.filter(({ what }) => what === "sandbox");
-    door().cut();
+    relay().cut();
     try {
       expect(here(await clean(run.cwd, "--yes"))).toMatchObject([
         {
           outcome: "kept",
-          keptBecause: expect.stringContaining(`the docker engine at ${door().address} does not answer`),
+          keptBecause: expect.stringContaining(`the docker engine at ${relay().address} does not answer`),
         },
       ]);
     } finally {
-      door().mend();
+      relay().mend();
     }
     const kept = here(await clean(run.cwd, "--yes"));
     expect(kept).toMatchObject([
-      { outcome: "kept", name: `docker container ${name} at ${door().address}`, goesIfNamed: true },
+      { outcome: "kept", name: `docker container ${name} at ${relay().address}`, goesIfNamed: true },
     ]);
     expect(here(await clean(run.cwd, "--yes", "--run", run.runId))).toMatchObject([{ outcome: "removed" }]);
     expect(containersOf("docker", run.runId)).toEqual([]);

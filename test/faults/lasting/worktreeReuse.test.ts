@@ -45,7 +45,9 @@ describe.each<[string, (cwd: string) => Promise<{ readonly warnings: readonly st
   it("takes it over and says so, if there is uncommitted work in it", async () => {
     const cwd = temporaryRepository();
     const path = await leaveDirty(cwd);
-    expect((await open(cwd)).warnings).toEqual([expect.stringMatching(`taken over.*${path}`)]);
+    expect((await open(cwd)).warnings).toEqual([
+      expect.stringMatching(`Using the worktree of an earlier run.*${path}`),
+    ]);
     expect(readFileSync(join(path, "open.txt"), "utf8")).toBe("open\n");
     expect(locksOf(cwd)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest";
 import { processesWith } from "../processes/processes.ts";
 import { waitFor } from "../processes/waiting.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
-import { openTcpDoor, type TcpDoor } from "./tcpRelay.ts";
+import { openTcpRelay, type TcpRelay } from "./tcpRelay.ts";
 
 /** The socket of the Docker daemon that the tests use. */
 export const dockerSocket = (): string =>
@@ -49,13 +49,13 @@ export const startPodmanService = async () => {
 };
 
 /** A port to the Docker daemon, for the tests of a suite. */
-export const useTcpDoor = (): (() => TcpDoor) => {
-  let door: TcpDoor | undefined;
+export const useTcpRelay = (): (() => TcpRelay) => {
+  let relay: TcpRelay | undefined;
   beforeAll(async () => {
-    door = await openTcpDoor(dockerSocket());
+    relay = await openTcpRelay(dockerSocket());
   });
-  afterAll(() => door?.close());
-  return () => door as TcpDoor;
+  afterAll(() => relay?.close());
+  return () => relay as TcpRelay;
 };
 
 /** A server for logins, for the tests of a suite, which have its client on their PATH. */

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
 /** A port of this machine's loopback, behind which an engine's socket is. */
-export interface TcpDoor {
+export interface TcpRelay {
   /** `tcp://127.0.0.1:…` */
   readonly address: string;
   /** How many connections have come so far. */
@@ -18,7 +18,7 @@ export interface TcpDoor {
 }
 
 /** Opens a port of loopback to a socket, for as long as a test wants it: a daemon's own port would be open to everybody. */
-export const openTcpDoor = async (socketPath: string, tls?: TlsOptions): Promise<TcpDoor> => {
+export const openTcpRelay = async (socketPath: string, tls?: TlsOptions): Promise<TcpRelay> => {
   const sockets = new Set<Socket>();
   let state: "open" | "cut" | "swallowing" = "open";
   let count = 0;

@@ -1,4 +1,4 @@
-/** A program that uses the doors at the terminal it is started from. Argv: an order as JSON; what came of it goes to a file. */
+/** A program that uses the entryPoints at the terminal it is started from. Argv: an order as JSON; what came of it goes to a file. */
 import { existsSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import {

@@ -19,8 +19,8 @@ const sandbox = testIsolated();
 const agent = scripted([{ commit: "Work", files: { "work.txt": "1\n" } }]);
 const branch = "agent/work";
 
-/** The doors that make a worktree, and let an agent commit in it: they tell the branch that has the commit. */
-const DOORS = {
+/** The entryPoints that make a worktree, and let an agent commit in it: they tell the branch that has the commit. */
+const ENTRY_POINTS = {
   run: async (cwd: string) =>
     (await run({ agent, sandbox, cwd, branchStrategy: { type: "branch", branch }, prompt: "x" })).branch,
   createSandbox: async (cwd: string) => {
@@ -36,7 +36,7 @@ const DOORS = {
     return (await handle.run({ agent, sandbox, prompt: "x" })).branch;
   },
 } as const;
-type Door = keyof typeof DOORS;
+type EntryPoint = keyof typeof ENTRY_POINTS;
 
 const failureOf = (result: Promise<unknown>): Promise<SandduneError> =>
   result.then(
@@ -71,11 +71,11 @@ it.each<[string, () => string, string, RegExp]>([
   ["has no commit yet", unborn, "UnsupportedRepositoryError", /has no commit yet.*git commit/],
   ["is bare", bare, "UnsupportedRepositoryError", /is bare.*git worktree add/],
 ])(
-  "every door refuses a directory that %s, says what to do, and makes nothing",
+  "every entry point refuses a directory that %s, says what to do, and makes nothing",
   async (_, make, name, message) => {
     const cwd = make();
-    for (const door of Object.values(DOORS)) {
-      const error = await failureOf(door(cwd));
+    for (const entryPoint of Object.values(ENTRY_POINTS)) {
+      const error = await failureOf(entryPoint(cwd));
       expect(error.name).toBe(name);
       expect(error.message).toMatch(message);
     }
@@ -86,13 +86,13 @@ it.each<[string, () => string, string, RegExp]>([
 );
 
 describe("in a repository whose HEAD is detached", () => {
-  it.each<[Door, string]>([
+  it.each<[EntryPoint, string]>([
     ["createSandbox", branch],
     ["createWorktree with merge-to-head", "HEAD"],
-  ])("%s puts the commits where it says: %s", async (door, expected) => {
+  ])("%s puts the commits where it says: %s", async (entryPoint, expected) => {
     const cwd = temporaryRepository();
     git(cwd, "checkout", "--quiet", "--detach");
-    expect(await DOORS[door](cwd)).toBe(expected);
+    expect(await ENTRY_POINTS[entryPoint](cwd)).toBe(expected);
     expect(git(cwd, "log", "--format=%s", expected)).toBe("Work\nInitial commit");
     expect(git(cwd, "log", "--format=%s", "main")).toBe("Initial commit");
     expect(leftovers(cwd)).toEqual([]);
@@ -100,14 +100,14 @@ describe("in a repository whose HEAD is detached", () => {
 });
 
 describe("from a sub-directory of a linked worktree of the user", () => {
-  it.each<[Door, string]>([
+  it.each<[EntryPoint, string]>([
     ["createWorktree", branch],
     ["createWorktree with merge-to-head", "mine"],
-  ])("%s lets the agent begin in that directory, and commit to %s", async (door, expected) => {
+  ])("%s lets the agent begin in that directory, and commit to %s", async (entryPoint, expected) => {
     const cwd = temporaryRepository();
     const linked = join(temporaryDirectory(), "linked");
     git(cwd, "worktree", "add", "--quiet", "-b", "mine", linked);
-    expect(await DOORS[door](packageIn(linked))).toBe(expected);
+    expect(await ENTRY_POINTS[entryPoint](packageIn(linked))).toBe(expected);
     expect(git(cwd, "log", "--format=%s", expected)).toBe("Work\nAdd a package\nInitial commit");
     expect(git(cwd, "show", "--format=", "--name-only", expected)).toBe("packages/a/work.txt");
     expect(leftovers(cwd)).toEqual([`worktree ${linked}`]);

@@ -38,7 +38,7 @@ const withCapabilities = (capabilities: SandboxCapabilities) => {
   return { provider, calls };
 };
 
-const doors: Record<string, (sandbox: SandboxProvider, cwd: string) => Promise<unknown>> = {
+const entryPoints: Record<string, (sandbox: SandboxProvider, cwd: string) => Promise<unknown>> = {
   "run()": (sandbox, cwd) => run({ agent, sandbox, cwd, hooks, prompt: "x" }),
   "createSandbox()": (sandbox, cwd) => createSandbox({ sandbox, cwd, hooks, branch: "b" }),
   "createStandaloneSandbox()": (sandbox) => createStandaloneSandbox(sandbox, { usesSudo: true }),
@@ -47,13 +47,13 @@ const doors: Record<string, (sandbox: SandboxProvider, cwd: string) => Promise<u
 const refsOf = (cwd: string): string => git(cwd, "for-each-ref");
 
 describe("a sandbox without root", () => {
-  it.each(Object.keys(doors))(
+  it.each(Object.keys(entryPoints))(
     "is refused by %s where root is asked for, before anybody is asked and anything is created",
     async (name) => {
       const cwd = temporaryRepository();
       const [files, refs] = [readdirSync(cwd), refsOf(cwd)];
       const { provider, calls } = withCapabilities({ sudo: false });
-      const error = await doors[name]?.(provider, cwd).then(
+      const error = await entryPoints[name]?.(provider, cwd).then(
         () => expect.unreachable(),
         (reason: unknown) => reason,
       );

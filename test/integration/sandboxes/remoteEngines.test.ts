@@ -25,10 +25,10 @@ import {
   dockerSocket,
   startPodmanService,
   useSshd,
-  useTcpDoor,
+  useTcpRelay,
 } from "../../helpers/runtimes/remoteEngines.ts";
 import { describeWith, TEST_IMAGE, TEST_USER_IMAGE } from "../../helpers/runtimes/runtimes.ts";
-import { openTcpDoor } from "../../helpers/runtimes/tcpRelay.ts";
+import { openTcpRelay } from "../../helpers/runtimes/tcpRelay.ts";
 import { callClient } from "../../sandboxes/containers/containers.ts";
 import { commit, expectSaneTerminal, startSession, subjects } from "../interactive/scenes.ts";
 
@@ -66,20 +66,20 @@ const checkRun = async (sandbox: IsolatedSandboxProvider, options: Pick<RunOptio
 };
 
 describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () => {
-  const door = useTcpDoor();
+  const relay = useTcpRelay();
 
   it("imports commits and files, as the image's user, after hooks that are root", async () => {
     const onSandboxReady = [
       { command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true },
       { command: "grep made /usr/local/made && test $(id -u) = 1000" },
     ];
-    const sandbox = docker({ imageName: TEST_USER_IMAGE, host: door().address });
+    const sandbox = docker({ imageName: TEST_USER_IMAGE, host: relay().address });
     await checkRun(sandbox, { hooks: { sandbox: { onSandboxReady } } });
   });
 
   it("has one sandbox for several runs, and leaves nothing behind", async () => {
     const cwd = temporaryRepository();
-    const provider = docker({ imageName: TEST_USER_IMAGE, host: [door().address] });
+    const provider = docker({ imageName: TEST_USER_IMAGE, host: [relay().address] });
     const sandbox = await createSandbox({ cwd, branch: "agent/two", sandbox: provider });
     for (const name of ["one", "two"]) {
       const result = await sandbox.run({
@@ -101,9 +101,9 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
   const loseRun = async (cwd: string, script: string): Promise<{ runId: string; warnings: string }> => {
     const attempt = run({
       ...{ cwd, agent: command(`${script}; echo all; sleep 100000`), prompt: "x" },
-      sandbox: docker({ imageName: TEST_IMAGE, host: door().address, leaseMs: 120_000 }),
+      sandbox: docker({ imageName: TEST_IMAGE, host: relay().address, leaseMs: 120_000 }),
       branchStrategy: { type: "branch", branch: "b" },
-      logging: { type: "file", quiet: true, onAgentStreamEvent: () => door().cut() },
+      logging: { type: "file", quiet: true, onAgentStreamEvent: () => relay().cut() },
     });
     const error = await attempt.then(
       () => expect.fail("it was to fail"),
@@ -131,7 +131,7 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
     const clean = async () =>
       (await cleanUp(await findRepository(cwd), options)).find(({ what }) => what === "sandbox");
     expect(await clean()).toMatchObject({ outcome: "kept" });
-    door().mend();
+    relay().mend();
     expect(await clean()).toEqual(expect.objectContaining({ outcome: "removed" }));
     expect(git(cwd, "log", "--format=%s", "main..b")).toBe("3\n2\n1");
     expectNoContainer(cwd);
@@ -147,8 +147,8 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
       return rescueRun(repository, runs, findRun(runs, runId));
     };
     const { kept } = await rescue();
-    expect(kept).toContain("may be in");
-    door().mend();
+    expect(kept).toContain("may exist only in");
+    relay().mend();
     const { told, kept: left } = await rescue();
     expect(told.join("\n")).toContain(`Imported the commits of run ${runId}`);
     expect(left).toBeUndefined();
@@ -183,12 +183,12 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
   });
 
   it("merges into the current branch by default, over tcp, too, beside sandboxes of this process and of others", async () => {
-    const door = await openTcpDoor(service.socketPath);
+    const relay = await openTcpRelay(service.socketPath);
     const name = `sanddune-test-${randomBytes(6).toString("hex")}`;
     const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
     callClient("podman", "run", "--detach", "--name", name, ...labels, TEST_IMAGE, "sleep", "1000");
     try {
-      const provider = podman({ imageName: TEST_IMAGE, host: door.address });
+      const provider = podman({ imageName: TEST_IMAGE, host: relay.address });
       await using _ = await createSandbox({ cwd: temporaryRepository(), branch: "b", sandbox: provider });
       const cwd = temporaryRepository();
       const greeting = command("echo hello > hello.txt; git add .; git commit -qm Greet");
@@ -198,7 +198,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
       expect(leftovers(cwd)).toEqual([]);
     } finally {
       callClient("podman", "rm", "--force", "--time", "0", name);
-      await door.close();
+      await relay.close();
     }
   });
 });

@@ -22,7 +22,7 @@ import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { CLOUDS } from "../../helpers/cloud/clouds.ts";
 import { useOwnTemporaryDirectory } from "../../helpers/repository/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
-import { useTcpDoor } from "../../helpers/runtimes/remoteEngines.ts";
+import { useTcpRelay } from "../../helpers/runtimes/remoteEngines.ts";
 import { describeWith, TEST_IMAGE, TEST_USER_IMAGE } from "../../helpers/runtimes/runtimes.ts";
 import { callClient } from "../../sandboxes/containers/containers.ts";
 import { sharedModalServer } from "../../sandboxes/modal/scene.ts";
@@ -274,8 +274,8 @@ describe("a standalone modal sandbox", () => {
 });
 
 describeWith(["docker"], "a standalone docker sandbox on another machine", () => {
-  const door = useTcpDoor();
-  worksThere(() => docker({ imageName: TEST_USER_IMAGE, host: door().address }));
+  const relay = useTcpRelay();
+  worksThere(() => docker({ imageName: TEST_USER_IMAGE, host: relay().address }));
 });
 
 describeWith(["docker"], "a standalone sandbox in a container", () => {

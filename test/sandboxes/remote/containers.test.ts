@@ -14,9 +14,9 @@ import { bundle } from "../../helpers/bundle.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { makeCertificates } from "../../helpers/runtimes/certificates.ts";
-import { dockerSocket, useSshd, useTcpDoor } from "../../helpers/runtimes/remoteEngines.ts";
+import { dockerSocket, useSshd, useTcpRelay } from "../../helpers/runtimes/remoteEngines.ts";
 import { describeWith, TEST_IMAGE, TEST_USER_IMAGE } from "../../helpers/runtimes/runtimes.ts";
-import { openTcpDoor } from "../../helpers/runtimes/tcpRelay.ts";
+import { openTcpRelay } from "../../helpers/runtimes/tcpRelay.ts";
 import { callClient, containersOf, inspectContainer } from "../containers/containers.ts";
 import { newSandboxName } from "../openSandbox.ts";
 
@@ -34,7 +34,7 @@ const failureOf = async (attempt: Promise<unknown> | undefined): Promise<Sandbox
 };
 
 describeWith(["docker"], "docker sandboxes on another machine", () => {
-  const door = useTcpDoor();
+  const relay = useTcpRelay();
   const runId = `run-${randomBytes(6).toString("hex")}`;
   afterAll(() => {
     expect(containersOf("docker", runId)).toEqual([]);
@@ -51,7 +51,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
     settings: Partial<RemoteContainerOptions> = {},
     options: Partial<SandboxCreateOptions> = {},
   ) =>
-    docker({ imageName: TEST_IMAGE, host: door().address, ...settings }).create({
+    docker({ imageName: TEST_IMAGE, host: relay().address, ...settings }).create({
       runId,
       sandboxName: newSandboxName(),
       repositoryPath: "/some/repository",
@@ -129,7 +129,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
       throw new Error("the disk is full");
     };
     await expect(open({}, { sandboxName, onPlaced })).rejects.toThrow("the disk is full");
-    expect(places).toEqual([door().address]);
+    expect(places).toEqual([relay().address]);
   });
 
   test.each([
@@ -141,14 +141,14 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
     const reason = new Error("enough");
     const abort = () => controller.abort(reason);
     if (moment === 0) abort();
-    const begun = door().connections();
+    const begun = relay().connections();
     const attempt = open({}, { signal: controller.signal, ...(moment === 2 && { onPlaced: abort }) });
     const settled = attempt.then(
       () => "opened",
       (error: unknown) => error,
     );
     if (moment === 1) {
-      await waitFor(() => door().connections() > begun);
+      await waitFor(() => relay().connections() > begun);
       abort();
     }
     expect(await settled).toBe(reason);
@@ -178,8 +178,8 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
       onLine: (line) => {
         lines.push(line);
         if (line !== "2") return;
-        door().cut();
-        setTimeout(() => door().mend(), 500);
+        relay().cut();
+        setTimeout(() => relay().mend(), 500);
       },
     });
     expect({ exitCode, lines }).toEqual({ exitCode: 3, lines: ["1", "2", "3", "4", "5"] });
@@ -188,30 +188,30 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   test("are lost when the connection stays broken in the middle of a command, and never a failed command", async () => {
     const sandbox = await open({ leaseMs: LEASE_MS });
     try {
-      const attempt = sandbox.exec("echo running; sleep 1000", { onLine: () => door().cut() });
+      const attempt = sandbox.exec("echo running; sleep 1000", { onLine: () => relay().cut() });
       const error = await failureOf(attempt);
-      expect(error.message).toContain(door().address);
+      expect(error.message).toContain(relay().address);
       await failureOf(sandbox.exec("true"));
     } finally {
-      door().mend();
+      relay().mend();
       await sandbox.close();
     }
   });
 
   test("start a command once, although the connection breaks when it is about to start", async () => {
-    door().cutAt(`/containers/${shared.name}/exec `);
+    relay().cutAt(`/containers/${shared.name}/exec `);
     expect((await shared.exec("echo here >>started; cat started")).stdout).toBe("here\n");
   });
 
   test("cannot be closed while the engine is out of reach, which says how to do it by hand", async () => {
     const sandbox = await open();
-    door().cut();
+    relay().cut();
     try {
       await expect(sandbox.close()).rejects.toThrow(
-        `docker --host ${door().address} rm --force ${sandbox.name}`,
+        `docker --host ${relay().address} rm --force ${sandbox.name}`,
       );
     } finally {
-      door().mend();
+      relay().mend();
       callClient("docker", "rm", "--force", sandbox.name);
     }
   });
@@ -220,7 +220,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   test.concurrent(
     "are lost when the network swallows everything",
     async () => {
-      const own = await openTcpDoor(dockerSocket());
+      const own = await openTcpRelay(dockerSocket());
       const sandbox = await open({ host: own.address, leaseMs: LEASE_MS });
       try {
         const attempt = sandbox.exec("echo running; sleep 1000", { onLine: () => own.swallow() });
@@ -243,7 +243,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
       onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
       const program = bundle(join(import.meta.dirname, "../fixtures/orphanSandbox.ts"), directory);
       const orphansRun = `run-${randomBytes(6).toString("hex")}`;
-      const options = { imageName: TEST_IMAGE, host: door().address, leaseMs: LEASE_MS };
+      const options = { imageName: TEST_IMAGE, host: relay().address, leaseMs: LEASE_MS };
       const child = spawn(process.execPath, [program, JSON.stringify(options), orphansRun], {
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -285,10 +285,10 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   };
 
   test("are known to be possible before a run, or what is missing is", async () => {
-    await preflight({ imageName: TEST_IMAGE, host: door().address });
-    const noImage = await unavailability({ host: door().address });
-    expect(noImage.problem).toBe(`there is no image sanddune:repository at ${door().address}`);
-    expect(noImage.hint).toContain(`docker save sanddune:repository | docker --host ${door().address} load`);
+    await preflight({ imageName: TEST_IMAGE, host: relay().address });
+    const noImage = await unavailability({ host: relay().address });
+    expect(noImage.problem).toBe(`there is no image sanddune:repository at ${relay().address}`);
+    expect(noImage.hint).toContain(`docker save sanddune:repository | docker --host ${relay().address} load`);
     const nobody = await unavailability({ host: "tcp://127.0.0.1:1" });
     expect(nobody.problem).toContain("the docker engine at tcp://127.0.0.1:1 does not answer");
     expect(nobody.hint).toBe("Check with: docker --host tcp://127.0.0.1:1 info");
@@ -296,7 +296,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
 
   test("are reached over TLS with the certificates that the client has, and not without", async () => {
     const certificates = makeCertificates(temporaryDirectory());
-    const own = await openTcpDoor(dockerSocket(), {
+    const own = await openTcpRelay(dockerSocket(), {
       ...certificates.ofServer,
       requestCert: true,
       rejectUnauthorized: true,
@@ -318,10 +318,10 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   });
 
   test("need one usable engine of several, and name all if there is none", async () => {
-    await preflight({ imageName: TEST_IMAGE, host: ["tcp://127.0.0.1:1", door().address] });
-    const { message } = await unavailability({ host: ["tcp://127.0.0.1:1", door().address] });
+    await preflight({ imageName: TEST_IMAGE, host: ["tcp://127.0.0.1:1", relay().address] });
+    const { message } = await unavailability({ host: ["tcp://127.0.0.1:1", relay().address] });
     expect(message).toContain("the docker engine at tcp://127.0.0.1:1 does not answer");
-    expect(message).toContain(`there is no image sanddune:repository at ${door().address}`);
+    expect(message).toContain(`there is no image sanddune:repository at ${relay().address}`);
   });
 });
 

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SandboxLostError } from "../../../src/errors.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
 import { useOtherDocker } from "../../helpers/runtimes/otherDocker.ts";
-import { useTcpDoor } from "../../helpers/runtimes/remoteEngines.ts";
+import { useTcpRelay } from "../../helpers/runtimes/remoteEngines.ts";
 import { describeWith, TEST_IMAGE } from "../../helpers/runtimes/runtimes.ts";
-import { openTcpDoor, type TcpDoor } from "../../helpers/runtimes/tcpRelay.ts";
+import { openTcpRelay, type TcpRelay } from "../../helpers/runtimes/tcpRelay.ts";
 import { callClient } from "../containers/containers.ts";
 import { newSandboxName } from "../openSandbox.ts";
 
 describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
-  const first = useTcpDoor();
+  const first = useTcpRelay();
   const other = useOtherDocker();
-  let second: TcpDoor;
+  let second: TcpRelay;
   beforeAll(async () => {
-    second = await openTcpDoor(other().socketPath);
+    second = await openTcpRelay(other().socketPath);
   });
   afterAll(() => second.close());
 
@@ -36,13 +36,13 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
     }, 60_000);
     return {
       sandboxes,
-      countAt: ({ address }: TcpDoor) => places.filter((place) => place === address).length,
+      countAt: ({ address }: TcpRelay) => places.filter((place) => place === address).length,
     };
   };
 
   test("are spread evenly when many are opened at once, and the first of two with as many comes first", async () => {
     // Two addresses of one engine have the same sandboxes of others.
-    const twin = await openTcpDoor(other().socketPath);
+    const twin = await openTcpRelay(other().socketPath);
     onTestFinished(() => twin.close());
     const { countAt, sandboxes } = await open(5, [second.address, twin.address]);
     expect([countAt(second), countAt(twin)]).toEqual([3, 2]);

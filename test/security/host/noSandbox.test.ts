@@ -36,7 +36,7 @@ for (const [place, runtimes] of PLACES) {
   describeWith(runtimes, `an agent with a person before it, place ${place}`, () => {
     const isHost = place === "none";
 
-    it(`${isHost ? "never skips" : "skips"} permissions, at every door`, async () => {
+    it(`${isHost ? "never skips" : "skips"} permissions, at every entry point`, async () => {
       const cwd = temporaryRepository();
       const act = { kind: "interactive", place, script: 'echo "may skip: $skip"' } as const;
       const scenes = [
