@@ -9,11 +9,11 @@ import { startTerminal, type Terminal, type TerminalOptions } from "../../helper
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import type { Runtime } from "../../helpers/runtimes/runtimes.ts";
+import type { Order, Outcome, Report, SandboxName, Step } from "./interactiveProgram.ts";
 import { carries, type Process, processes, startFilesOf, uses } from "./processes.ts";
-import type { Order, Outcome, Report, SandboxName, Step } from "./program.ts";
 
+export type { Outcome, SandboxName, Step } from "./interactiveProgram.ts";
 export { environmentsWith, startFilesOf, uniqueMark } from "./processes.ts";
-export type { Outcome, SandboxName, Step } from "./program.ts";
 
 /** What each sandbox needs to be tested at a terminal. */
 export const NEEDS = {
@@ -76,7 +76,7 @@ export const startScene = (
   const directory = temporaryDirectory();
   const temporary = temporaryDirectory();
   const order: Order = { steps, report: join(directory, "report"), ...(onSignal && { onSignal }) };
-  const program = bundle(join(import.meta.dirname, "program.ts"));
+  const program = bundle(join(import.meta.dirname, "interactiveProgram.ts"));
   const argv = [process.execPath, program, JSON.stringify(order)].map(shellQuote).join(" ");
   const terminal = startTerminal(
     // A key that the terminal makes a signal of is for the program, not for the shell around it.

@@ -25,7 +25,7 @@ const AGENT = `
 prompt=$(cat)
 case $prompt in
   Plan*) printf '<plan>%s</plan>\\n' "$(cat plan)" ;;
-  Do\\ * | Add\\ * | *Write\\ here*) . ./work; echo '<promise>COMPLETE</promise>' ;;
+  Do\\ * | Add\\ * | *Write\\ the\\ task*) . ./work; echo '<promise>COMPLETE</promise>' ;;
   Review*) printf '<verdict>%s</verdict>\\n' "$(cat verdict)" ;;
   Merge*)
     for branch in $(git for-each-ref --format='%(refname:short)' refs/heads/agent); do git merge --quiet --no-edit "$branch"; done
