@@ -2,9 +2,9 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { ENV_FILE } from "../options/configDirectory.ts";
 import type { BacklogManager } from "./backlogManagers.ts";
 
-const HEAD = `# Copy this file to ${ENV_FILE}, which git ignores, and fill in what you have there:
+const HEAD = `# Copy this file to ${ENV_FILE}, which git ignores, and set the values there:
 #   install -m 600 ${ENV_FILE}.example ${ENV_FILE}
-# What you leave empty is taken from your environment, if it is set there.
+# A key without a value takes it from your environment, if it is set there.
 `;
 
 const section = (comment: string, keys: readonly string[]): string =>
@@ -21,11 +21,11 @@ export const envExample = (
     HEAD,
     section(
       credentials.length === 1
-        ? `${agent?.title}: this lets it in.`
-        : `${agent?.title}: any one of these lets it in.`,
+        ? `The API key of ${agent?.title}.`
+        : `The API key or token of ${agent?.title}: set one of these.`,
       credentials,
     ),
-    section(`${agent?.title} heeds these, too. Most people need none of them.`, others),
+    section(`Optional settings of ${agent?.title}.`, others),
     ...Object.entries(envVars).map(([key, comment]) => section(comment, [key])),
   ].join("");
 };

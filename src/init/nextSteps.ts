@@ -64,9 +64,9 @@ export const nextSteps = ({
     },
     hasEnvVars &&
       (project.hasEnvFile
-        ? { what: `Add what ${ENV_FILE}.example names to ${ENV_FILE}, as far as you have it` }
+        ? { what: `Add the keys of ${ENV_FILE}.example that you need to ${ENV_FILE}` }
         : {
-            what: `Fill in the keys that you have in ${ENV_FILE}, which no other user can read`,
+            what: `Create ${ENV_FILE}, which only you can read, and write your API keys into it`,
             command: `install -m 600 ${ENV_FILE}.example ${ENV_FILE}`,
           }),
     answers.imageName !== undefined &&
@@ -76,16 +76,16 @@ export const nextSteps = ({
       },
     templates[answers.template].hasTasks && preparation,
     showsPackages && {
-      what: "Have git ignore installed packages, or agents commit them",
+      what: "Let git ignore installed packages, so that agents do not commit them",
       command: "echo /node_modules/ >> .gitignore && git add .gitignore",
     },
     {
-      what: "Look at the prompts and commit everything: agents see what is committed",
+      what: "Review the prompts, and commit everything: agents see committed files only",
       command: `git add ${[CONFIG_DIRECTORY_NAME, ...installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
     },
     { what: "Check that everything is installed", command: `${sanddune} doctor` },
     {
-      what: "Set the agents to work",
+      what: "Start the agents",
       command: `${nodeRunsIt ? "node" : installers[packageManager].runTypeScript} ${main}`,
     },
   ];

@@ -84,7 +84,7 @@ describe("sanddune init", () => {
     expect(readdirSync(join(cwd, ".sanddune")).sort()).toEqual(FILES);
     for (const name of FILES) expect(stdout).toContain(`\n  ${name}\n`);
     expect(stdout).toContain("npx sanddune podman build-image");
-    expect(stdout).toMatch(/\n {2}\d\. Set the agents to work\n {7}\S.* \.sanddune\/main\.mts\n$/);
+    expect(stdout).toMatch(/\n {2}\d\. Start the agents\n {7}\S.* \.sanddune\/main\.mts\n$/);
   });
 
   it("prints the same as one JSON object", async () => {
