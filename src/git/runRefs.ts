@@ -42,7 +42,7 @@ export const checkpointRef = (runId: string, number: number): string => `${check
 export const runOfRef = (ref: string): string | undefined =>
   /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
-/** Prefix of an export's refs for unreferenced commits. Random, unlike any ref of the agent. */
+/** Prefix of an export's refs for unreferenced commits. Random, so that no ref of the agent has it. */
 export const newExportRefs = (): string => `${RUN_REFS}export-${randomBytes(8).toString("hex")}/`;
 
 export const OWN_EXPORT_REFS = /^refs\/sanddune\/export-[0-9a-f]{16}\/$/;

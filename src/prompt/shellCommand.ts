@@ -14,7 +14,7 @@ const MAX_COMMAND_BYTES = 116 * 1024;
 
 const EVALUATES =
   "some shells evaluate its value in or beside arithmetic, in [[ ]], in a parameter expansion and in an index. Move it elsewhere.";
-/** Makes it unclear which quotes are open: the `)` of `case` patterns, and `…'` with escaped quotes. */
+/** Makes it unclear which quotes are open: the `)` of `case` patterns, and `$'…'` with escaped quotes. */
 const UNCLEAR = /\bcase\b|\$'/;
 
 const variableOf = (key: string): string => `_sanddune_arg_${key}`;

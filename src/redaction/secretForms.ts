@@ -40,7 +40,7 @@ const jsonEncoded = (value: string): string[] => {
   ];
 };
 
-/** A value in Base64, `skipped` bytes after a group of three, without the characters of its neighbours. */
+/** A value in Base64, `skipped` bytes after a group of three, without what depends on its neighbours. */
 const base64At = (value: string, skipped: 0 | 1 | 2): string => {
   const bytes = Buffer.concat([Buffer.alloc(skipped), Buffer.from(value)]);
   const encoded = bytes.toString("base64").replace(/=+$/, "");

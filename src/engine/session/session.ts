@@ -157,7 +157,7 @@ const closeSession = Effect.fnUntraced(function* (
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });
 });
 
-/** The caller gets `signal.reason` itself: one of our errors gets this session's progress. */
+/** The caller gets `signal.reason` itself. An error of ours without progress gets that of this session. */
 const reportToAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
   const { name } = plan;
   noteAborted(signal, { ...(name !== undefined && { name }), ...progress.reached() });

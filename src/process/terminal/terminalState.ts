@@ -47,7 +47,7 @@ const writeSettings = (settings: string): Promise<void> =>
 
 const EXIT_TIMEOUT_MS = 1000;
 
-/** Saves the terminal's settings. Returns a function that restores them, as does the process's end. */
+/** Saves the terminal's settings. The returned function restores them, and so does the process's end. */
 export const rememberTerminal = async (): Promise<() => Promise<void>> => {
   const settings = await readSettings();
   const onExit = () => {

@@ -65,7 +65,7 @@ const outwards = (directory: string, places: SuitePlaces): string[] => {
 
 const VITEST = "node_modules/vitest/vitest.mjs";
 
-/** In the environment, in the scratch directory (`setup.sh` may install it), in the image; never the work. */
+/** Finds vitest in the environment, the scratch directory or the image, in this order; never in the work. */
 export const findVitest = (path: string | undefined, places: SuitePlaces): string | undefined => {
   const directories = [...outwards(places.environment, places), places.scratch];
   const installed = directories.map((directory) => join(directory, VITEST)).find((file) => existsSync(file));
