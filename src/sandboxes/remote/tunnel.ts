@@ -31,7 +31,7 @@ const BROKEN = new Error("the connection was lost");
 /** A server with too many logins at once refuses some of them: those are retried. */
 const COMES_AGAIN = /kex_exchange_identification|connection (reset|closed) by|the connection was lost/i;
 
-const pauseAfter = (problem: unknown, failures: number): number | undefined => {
+const pauseMsAfter = (problem: unknown, failures: number): number | undefined => {
   if (problem === BROKEN) return 0;
   return COMES_AGAIN.test((problem as Error).message)
     ? scattered(doubling(FIRST_PAUSE_MS, failures))
@@ -82,8 +82,13 @@ const makeTunnel = (host: SshHost, remoteSocketPath: string): Tunnel => {
     const problem = await problemOf(current);
     if (problem === undefined) return;
     current.stop();
-    await current.isOver;
     throw problem;
+  };
+  const pauseAfter = async (problem: unknown, failures: number) => {
+    const pauseMs = pauseMsAfter(problem, failures);
+    // Only a retry waits for the end of ssh: it may take its time.
+    if (pauseMs !== undefined) await last?.isOver;
+    return pauseMs;
   };
   const open = async () => {
     clearTimeout(linger);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,15 +14,20 @@ import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { type Sshd, startSshd } from "../../helpers/runtimes/sshd.ts";
 
+/** Puts programs on the PATH for as long as the test lasts. */
+const addToPath = (directory: string): void => {
+  const path = process.env["PATH"];
+  process.env["PATH"] = `${directory}:${path}`;
+  onTestFinished(() => {
+    process.env["PATH"] = path;
+  });
+};
+
 /** A server for logins, whose client is on the PATH for as long as the test lasts. */
 const sshd = async (...settings: string[]): Promise<Sshd> => {
   const server = await startSshd(...settings);
-  const path = process.env["PATH"];
-  process.env["PATH"] = `${server.clientPath}:${path}`;
-  onTestFinished(async () => {
-    process.env["PATH"] = path;
-    await server.stop();
-  });
+  addToPath(server.clientPath);
+  onTestFinished(() => server.stop());
   return server;
 };
 
@@ -44,6 +49,16 @@ const greetingAt = (path: string): Promise<string> => text(connect(path).on("err
 
 /** The command lines of all processes that have this in them. */
 const commandsWith = (mark: string): string[] => commandLines().filter((line) => line.includes(mark));
+
+test("an ssh that made no socket and does not end is not waited for", async () => {
+  const directory = temporaryDirectory();
+  const script = "trap '' TERM\necho sanddune-is-open\nwhile [ -e \"$0\" ]; do sleep 0.1; done";
+  writeFileSync(join(directory, "ssh"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  addToPath(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const host = parseRemoteHost("ssh://machine") as SshHost;
+  await expect(tunnelTo(host, "/nowhere").open()).rejects.toThrow("ssh made no socket");
+});
 
 describeWith(["sshd"], "the way to an engine on another machine", () => {
   test("is one login, however many want to go", async () => {
