@@ -122,7 +122,7 @@ it("clean asks no machine that a journal names which came with the repository", 
   const outcomes = await cleanUp(await findRepository(cwd), { ...options, remove: true });
   expect(asked).toEqual([]);
   expect(outcomes.filter(({ what }) => what === "sandbox")).toMatchObject([
-    { outcome: "kept", keptBecause: expect.stringContaining("its journal is in git") },
+    { outcome: "kept", keptBecause: expect.stringContaining("git tracks its journal") },
   ]);
 });
 

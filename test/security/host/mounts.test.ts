@@ -118,7 +118,7 @@ describeWith(["bubblewrap"], "a directory of the repository that was mounted", (
     ]) {
       const options = { agent: scripted([{ shell: "true" }]), sandbox, cwd, prompt: "x" };
       const head = run({ ...options, branchStrategy: { type: "head" } });
-      await expect(head).rejects.toThrow(/data lies in .*, which the sandbox has already/);
+      await expect(head).rejects.toThrow(/data lies in .*, which the sandbox can write to/);
     }
   });
 
