@@ -1,33 +1,15 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { ChoiceFlags } from "../project/choices.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
-import { inTime, TimeLimitError } from "../tools/wait/timeLimit.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
-import { asNotes, attempt, type Finding, failed } from "./finding.ts";
+import { asNotes, type Finding, failed } from "./finding.ts";
 import { checkGit, checkIdentity, checkNode } from "./host.ts";
 import { checkRepository } from "./repository.ts";
 import { examineCustom, examinedProviders, examineLocal, examineRemote, tryByHand } from "./sandboxes.ts";
 import { findSituation, type Situation } from "./situation.ts";
 import { checkUserNamespaces } from "./userNamespaces.ts";
-
-/** All checks have their own limits; this one is for a file system or an engine that hangs. */
-const CHECK_LIMIT_MS = 60_000;
-
-/** Runs a check within a limit. `fix` is for problems without a better one. */
-const within = async (
-  title: string,
-  fix: string,
-  check: () => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> => {
-  const detail = `the check did not finish within ${CHECK_LIMIT_MS / 1000} s`;
-  try {
-    return await inTime(() => attempt(title, fix, check), { timeoutMs: CHECK_LIMIT_MS });
-  } catch (error) {
-    if (error instanceof TimeLimitError) return [failed(title, detail, fix)];
-    throw error;
-  }
-};
+import { within } from "./within.ts";
 
 interface ExaminedSandbox {
   readonly name: string;
