@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const MEBIBYTE = 1024 * 1024;
 const EVERY_MS = 50;
-/** Collecting stops everything else, so the next look comes after so many times as long as the last one took. */
+/** Collecting stops everything else, so later looks come after so many times as long as the last one took. */
 const REST = 2;
 /** Fewer looks could miss what is held in between. */
 const LEAST_LOOKS = 3;
@@ -29,7 +29,8 @@ export const liveGrowth = async (work: () => Promise<void>): Promise<number> => 
       await delay(restMs, undefined, { signal: over.signal });
       const startedAt = performance.now();
       most = Math.max(most, liveBytes());
-      restMs = Math.max(EVERY_MS, REST * (performance.now() - startedAt));
+      // On a busy machine a collection takes long: the work would be over before enough looks.
+      if (looks >= LEAST_LOOKS) restMs = Math.max(EVERY_MS, REST * (performance.now() - startedAt));
     }
   })().catch(() => {});
   try {
