@@ -61,7 +61,7 @@ const joinedItems = (text: string): string[] =>
     .replace(/^```[\s\S]*?^```/gm, "")
     .split("\n")
     .filter((line) => !/^\s*\||^ {4}/.test(line))
-    .filter((line) => /\S -( (\*\*|\[|[A-Z`])|$)|\. \d+\. [A-Z`]/.test(line));
+    .filter((line) => /\S -( (\*\*|\[|[A-Z`])|$)|[.;:] - \S|\. \d+\. [A-Z`]/.test(line));
 
 it("finds items of a list that are joined", () => {
   expect(joinedItems("- One. - **Two.** A")).toHaveLength(1);
