@@ -6,31 +6,30 @@ import { buildSync } from "esbuild";
 
 const SUFFIX = "?text";
 
-const bundled = (file) => {
-  const { outputFiles } = buildSync({
-    entryPoints: [file],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    minify: true,
-    logLevel: "warning",
-  });
-  return outputFiles[0].text.trimEnd();
-};
+const settingsFor = (file) => ({
+  entryPoints: [file],
+  bundle: true,
+  write: false,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  minify: true,
+  logLevel: "warning",
+});
 
-const programText = (file) => (file.endsWith(".ts") ? bundled(file) : readFileSync(file, "utf8"));
+const isSource = (file) => file.endsWith(".ts");
+const textOf = ({ outputFiles }) => outputFiles[0].text.trimEnd();
 
 export const esbuildProgramText = {
   name: "program-text",
-  setup: ({ onResolve, onLoad }) => {
+  setup: ({ onResolve, onLoad, esbuild }) => {
     onResolve({ filter: /\?text$/ }, ({ path, resolveDir }) => ({
       path: resolve(resolveDir, path.slice(0, -SUFFIX.length)),
       namespace: "program-text",
     }));
-    onLoad({ filter: /./, namespace: "program-text" }, ({ path }) => ({
-      contents: programText(path),
+    // By the process that bundles everything else: each call of buildSync() would start another.
+    onLoad({ filter: /./, namespace: "program-text" }, async ({ path }) => ({
+      contents: isSource(path) ? textOf(await esbuild.build(settingsFor(path))) : readFileSync(path, "utf8"),
       loader: "text",
     }));
   },
@@ -39,8 +38,10 @@ export const esbuildProgramText = {
 export const viteProgramText = {
   name: "program-text",
   enforce: "pre",
-  load: (id) =>
-    id.endsWith(SUFFIX)
-      ? `export default ${JSON.stringify(programText(id.slice(0, -SUFFIX.length)))};`
-      : undefined,
+  load: (id) => {
+    if (!id.endsWith(SUFFIX)) return undefined;
+    const file = id.slice(0, -SUFFIX.length);
+    const text = isSource(file) ? textOf(buildSync(settingsFor(file))) : readFileSync(file, "utf8");
+    return `export default ${JSON.stringify(text)};`;
+  },
 };

@@ -86,7 +86,8 @@ describe.each(["by default", "test-isolated"] as const)(
         const scene = await begun([MERGED, session, session, CLOSE_WORKTREE]);
         await commit(scene, "First");
         scene.terminal.type("q");
-        await scene.terminal.shows(/The session is over/);
+        // The next session clears the screen at once.
+        await waitFor(() => scene.terminal.bytes().includes("The session is over"));
         expect(subjects(scene.cwd, "main~1..main")).toEqual(["First"]);
         await scene.terminal.shows(/^in \//m);
         await commit(scene, "Half");
