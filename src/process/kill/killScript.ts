@@ -9,6 +9,7 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./processMarks.ts";
  * - During an exec a process has no environment, and may turn out to be marked. While such processes exist, six sweeps in a
  *   row must find nothing; a process without an environment after that has cleared it.
  * - If nothing is found at all, it repeats up to `patience` times: the command may be about to start.
+ * - All are stopped first: a shell whose command dies before it does would begin the next one.
  * - A zombie has no memory and does not count.
  * - With `own` = `own` the pid namespace belongs to the sandbox, and processes that have cleared their environment are
  *   killed as well, except for pid 1 and the container engine's helper that sets up an exec.
@@ -25,7 +26,7 @@ kill_all() {
     pid=\${pid%/*}
     [ "$pid" = 1 ] || pids="$pids $pid"
   done
-  [ -n "$pids" ] && kill -9 $pids 2>/dev/null
+  [ -n "$pids" ] && { kill -STOP $pids; kill -9 $pids; } 2>/dev/null
   [ -n "$pids" ]
 }
 found=
