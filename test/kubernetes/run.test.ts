@@ -89,7 +89,7 @@ describeWithCluster("run() in a cluster", () => {
     expect(git(cwd, "rev-list", "--count", "main..agent/lines")).toBe("2");
   });
 
-  it("keeps a merge of the agent's as it is, with the commits that it merges", async () => {
+  it("keeps a merge of the agent as it is, with the commits that it merges", async () => {
     const cwd = temporaryRepository();
     const result = await run({
       agent: command(

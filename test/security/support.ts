@@ -54,7 +54,7 @@ export const failureOf = async (running: Promise<unknown>): Promise<SandduneErro
 
 export const shell = (...lines: string[]): ScriptedStep => ({ shell: lines.join("\n") });
 
-/** Every ref of the user's, HEAD included; not the ones of sanddune's own. */
+/** Every ref of the user, HEAD included; not the ones of sanddune's own. */
 export const userRefs = (cwd: string): string =>
   [
     git(cwd, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags", "refs/remotes"),

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { hostFileErrorAt } from "../../errors/hostFile.ts";
 import {
   BranchInUseError,
   InvalidBranchNameError,
@@ -195,7 +194,7 @@ export interface WorktreeRemoval {
 }
 
 const removeByForce = (repository: Repository, path: string): Effect.Effect<WorktreeRemoval, SandduneError> =>
-  interruptible(() => removeWorktreeFiles(repository, path), hostFileErrorAt(path)).pipe(
+  interruptible(() => removeWorktreeFiles(repository, path)).pipe(
     Effect.map((undeletable) => ({ isRemoved: true, undeletable })),
   );
 

@@ -40,7 +40,7 @@ describeWith(["bubblewrap"], "sanddune run --env", () => {
     ["as it is", []],
     ["with --logging stdout --verbose", ["--logging", "stdout", "--verbose"]],
     ["with --json", ["--json"]],
-  ])("prints no value of the agent's that says it and fails, %s", async (_, flags) => {
+  ])("prints no value of the agent that says it and fails, %s", async (_, flags) => {
     const cwd = temporaryRepository();
     const agent = 'echo "key $MY_KEY"; printf %s "$MY_KEY" | base64; echo "bad key $MY_KEY" >&2; exit 3';
     const { exitCode, stdout, stderr } = await runCli([...base(agent), "--env", "MY_KEY", ...flags], {

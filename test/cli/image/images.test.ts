@@ -79,7 +79,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
       expect(files).toEqual([`./${fileName}`, "./config.json", "./setup.sh", "./tools/.env"].sort());
     });
 
-    test("builds from a file of the user's, with the current directory as the build context, which needs to be no repository", async () => {
+    test("builds from a file of the user, with the current directory as the build context, which needs to be no repository", async () => {
       const imageName = freshImageName(engine);
       const cwd = temporaryDirectory();
       writeFiles(cwd, {

@@ -128,7 +128,7 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test("a failing agent, for people: all on stderr, and no control characters of the agent's", async () => {
+  test("a failing agent, for people: all on stderr, and no control characters of the agent", async () => {
     const cwd = repositoryWithAgent(`${OBEDIENT_AGENT}\nprintf '\\033]0;owned\\007' >&2; exit 3\n`);
     const { exitCode, stdout, stderr } = await runCli([...RUN, "--branch", "b", "--prompt", "Fix it"], {
       cwd,

@@ -94,7 +94,7 @@ describeWith(["bubblewrap"], "SIGKILL of a process with a worktree and a sandbox
     ["while an agent works", "sleep 60"],
     ["when an agent has just worked", ":"],
   ])(
-    "%s loses nothing that was committed, the next createWorktree() on the branch takes over, and no repository of the agent's in it is armed",
+    "%s loses nothing that was committed, the next createWorktree() on the branch takes over, and no repository of the agent in it is armed",
     async (_, then) => {
       const { fire, fired } = canaries();
       const plant = `git init -q nested; git -C nested config core.fsmonitor '${fire("nested")}; :'`;

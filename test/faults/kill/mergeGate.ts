@@ -30,7 +30,7 @@ export interface MergeGate {
   open(): void;
 }
 
-/** Lets the merge into `checkout` stop in the middle, at the file `m.gate`, by a filter of the user's. */
+/** Lets the merge into `checkout` stop in the middle, at the file `m.gate`, by a filter of the user. */
 export const holdUpMerge = (checkout: string): MergeGate => {
   const directory = temporaryDirectory();
   const [reached, opened, filter] = ["reached", "opened", "filter"].map((name) => join(directory, name));

@@ -32,7 +32,7 @@ const bringHome = ({ host, agent }: Scene, ref: string): void => {
 
 const UNKNOWN = "1".repeat(40);
 
-describe("a git directory of an agent's", () => {
+describe("a git directory of an agent", () => {
   it.each<[string, (scene: Scene) => void]>([
     ["is as it was", () => {}],
     ["is not there", ({ directory }) => rmSync(directory, { recursive: true })],

@@ -44,7 +44,7 @@ const toldBy = (turn: string): string[] =>
     ([, text, structure]) => `${text ?? structure} passed`,
   );
 
-/** Whether the files after an action of the agent's have been seen. They are looked at while it goes on. */
+/** Whether the files after an action of the agent have been seen. The test reads them while the agent works. */
 const hasCheckpoint = (cwd: string): boolean => {
   const runs = join(cwd, ".sanddune/runs");
   return readdirSync(runs)

@@ -329,7 +329,7 @@ const standInSdk = (status: string): Readonly<Record<string, string>> => ({
       wait: async () => ({ status: ${JSON.stringify(status)}, error: { message: "that did not work" } }),
     };
     const create = async ({ local }) => {
-      if (local.settingSources.join() !== "project") throw new Error("Settings of the user's do not belong here.");
+      if (local.settingSources.join() !== "project") throw new Error("Settings of the user do not belong here.");
       return { send: async () => run };
     };
     export const Agent = { create };`,

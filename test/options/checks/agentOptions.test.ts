@@ -18,7 +18,7 @@ const AGENTS: readonly Case[] = [
   ["no agent", WITH_AGENT, { agent: undefined }, "agent", /must be an agent provider/],
   ["an agent by its name", WITH_AGENT, { agent: "claude" }, "agent", /must be an agent provider/],
   [
-    "env vars of an agent's that are no text",
+    "env vars of an agent that are not text",
     WITH_AGENT,
     { agent: { ...agent, env: { A: 1 } } },
     "agent.env",
@@ -62,7 +62,7 @@ const AGENTS: readonly Case[] = [
     /always starts a new agent session/,
   ],
   [
-    "a session of the agent's to go on with",
+    "an agent session to resume",
     [...SESSIONS, ...MAKERS],
     { resumeSession: "1" },
     "resumeSession",

@@ -48,7 +48,7 @@ export interface SessionScene {
   readonly handle: IsolatedSandboxHandle;
   /** Does something where the agent keeps its sessions in the sandbox. */
   inProject(...lines: readonly string[]): Promise<void>;
-  /** Brings a session of the host's, which is gone on with. */
+  /** Copies in a session of the host, which is resumed. */
   bring(sessionId: string): Promise<void>;
   /** Captures the session of that name: gives its file on the host. */
   capture(sessionId?: string, options?: Partial<CaptureOptions>): Promise<string>;

@@ -187,7 +187,7 @@ describeWith(["bubblewrap"], "the git directory of a bind-mount sandbox", () => 
   });
 });
 
-/** Commits without end, in the background, and notes every commit that it has made in a directory of the host's. */
+/** Commits without end, in the background, and notes every commit that it has made in a directory of the host. */
 const committingOn = (notes: string): string => `cat > "$HOME/background" <<'END'
 while :; do git commit --quiet --allow-empty -m Late && git rev-parse HEAD >> ${notes}; done
 END

@@ -18,7 +18,7 @@ import {
 
 const COMMIT = { commit: "Before the attack", files: { "work.txt": "work\n" } } as const;
 
-/** Another repository of the user's, with a commit that must stay where it is. */
+/** Another repository of the user, with a commit that must stay where it is. */
 const foreignRepository = () => {
   const path = temporaryRepository();
   writeFileSync(join(path, "secret.txt"), "secret\n");

@@ -92,7 +92,7 @@ it.each([
 );
 
 describeWith(["bubblewrap"], "repositories inside a checkout that a head run works in", () => {
-  /** Puts a git directory of the agent's where the user's own `.git` file was. */
+  /** Puts a git directory of the agent where the user's own `.git` file was. */
   const replaceGitFile = (directory: string, fire: string) =>
     shell(
       `rm -f ${directory}/.git && git init --quiet ${directory} && cd ${directory} && git config user.name Evil && git config user.email e@example.com`,

@@ -10,7 +10,7 @@ import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { meetingPoint, play, SANDBOXES, STRATEGIES, shell } from "../support.ts";
 import { fireOnHost } from "./gitPayloads.ts";
 
-/** A submodule of the agent's in `directory`, whose settings run a program as soon as git looks into it. */
+/** A submodule of the agent in `directory`, whose settings run a program as soon as git looks into it. */
 const plant = (directory: string, fire: string): string =>
   [
     `d=$(/usr/bin/printf '${directory}')`,

@@ -8,7 +8,7 @@ import type { Act, Place } from "../agent/hostSessions.ts";
 
 const COMMIT = "git commit --quiet --allow-empty -m Work";
 
-/** A home of the user's, with settings of git's in all the places that git knows. */
+/** A home of the user, with settings of git's in all the places that git knows. */
 const homeOfUser = () => {
   const home = temporaryDirectory();
   const files = [join(home, ".gitconfig"), join(home, ".config/git/config"), join(home, "elsewhere")];

@@ -68,7 +68,7 @@ describe("a journal that came with a clone", () => {
   });
 
   it.each([
-    { what: "everything of the user's", owner: { ...OWNER, pid: -1, host: "elsewhere" } },
+    { what: "everything of the user", owner: { ...OWNER, pid: -1, host: "elsewhere" } },
     { what: "a part of a process", owner: { ...OWNER, pid: 1.5, host: "elsewhere" } },
     { what: "a process on no machine", owner: { pid: 1 } },
   ])("is not of a run if its owner is $what", async ({ owner }) => {
