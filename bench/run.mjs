@@ -1,54 +1,72 @@
 // npm run bench: measures everything that this machine can run, prints it, and writes docs/performance.md.
-import { writeFileSync } from "node:fs";
-import { environmentBenchmarks } from "./environment.mjs";
-import { fleetBenchmark } from "./fleet.mjs";
-import { floodBenchmark } from "./flood.mjs";
-import { importBenchmark } from "./importCost.mjs";
-import { performancePage, spreadLines, terminalTable } from "./report.mjs";
-import { scenariosBenchmark } from "./scenarios.mjs";
-import { sessionBenchmarks } from "./sessions.mjs";
-import { warmBenchmark } from "./warm.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { benchmarks } from "./benchmarks.mjs";
+import { installPeer } from "./contestants/peer.mjs";
+import { withScratchDirectory } from "./machine/scratch.mjs";
+import { measureAll } from "./measureAll.mjs";
+import { parseOptions, selectNames, USAGE } from "./options.mjs";
+import { performancePage } from "./report/page.mjs";
+import { betterOf, compareRatios, comparisonText, isPassed, updatedRatios } from "./report/ratios.mjs";
+import { spreadLines, terminalTable } from "./report/table.mjs";
 
-const benchmarks = [
-  ...sessionBenchmarks,
-  warmBenchmark,
-  ...environmentBenchmarks,
-  fleetBenchmark,
-  floodBenchmark,
-  importBenchmark,
-  scenariosBenchmark,
-];
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));
-if (unknown.length > 0) {
-  console.error(
-    `There is no benchmark ${unknown.join(", ")}. Known are: ${benchmarks.map(({ name }) => name).join(", ")}`,
-  );
-  process.exit(2);
-}
+const ratiosFile = new URL("./ratios.json", import.meta.url);
+const pageFile = new URL("../docs/performance.md", import.meta.url);
+const readRatios = () => JSON.parse(readFileSync(ratiosFile, "utf8"));
 
-const results = { rows: [], sessions: [], skipped: [] };
-for (const { name, problem, measure } of benchmarks) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const reason = problem();
-  if (reason !== undefined) {
-    console.error(`Skipped: ${name}. ${reason}`);
-    results.skipped.push({ name, problem: reason });
-    continue;
+const names = benchmarks.map(({ name }) => name);
+
+const readArguments = () => {
+  try {
+    const options = parseOptions(process.argv.slice(2));
+    return { ...options, selected: selectNames(names, options.wanted) };
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
   }
-  console.error(`Measuring: ${name} …`);
-  const { rows, phases = [] } = await measure();
-  results.rows.push(...rows);
-  results.sessions.push(...phases);
-}
+};
 
-console.log(terminalTable(results.rows));
-for (const line of spreadLines(results.rows)) console.log(line);
+/** A row that is worse is measured once more before it counts. */
+const check = async (results, measureAgain) => {
+  const committed = readRatios();
+  const compare = (rows) => compareRatios({ committed, rows, benchmarks: results.measured });
+  const suspects = compare(results.rows).worse.map(({ id }) => id.slice(0, id.lastIndexOf("/")));
+  const again = suspects.length === 0 ? [] : (await measureAgain([...new Set(suspects)])).rows;
+  const comparison = compare(betterOf(results.rows, again));
+  console.log(comparisonText(comparison));
+  if (!isPassed(comparison)) process.exitCode = 1;
+};
 
-if (wanted.length === 0) {
-  writeFileSync(
-    new URL("../docs/performance.md", import.meta.url),
-    performancePage({ ...results, names: benchmarks.map(({ name }) => name) }),
-  );
-  console.log("Written: docs/performance.md");
-}
+const write = (results, peer, { wanted, isUpdate }) => {
+  const isComplete = wanted.length === 0;
+  if (isComplete || isUpdate) {
+    writeFileSync(ratiosFile, `${JSON.stringify(updatedRatios(readRatios(), results.rows), null, 2)}\n`);
+    console.log("Written: bench/ratios.json");
+  }
+  if (isComplete) {
+    writeFileSync(pageFile, performancePage({ ...results, peer, names }));
+    console.log("Written: docs/performance.md");
+  }
+};
+
+const NO_PEER = { problem: "left out with --no-peer" };
+
+const main = async (options, directory) => {
+  const peer = options.hasPeer ? await installPeer(directory) : NO_PEER;
+  if (peer.problem !== undefined) console.error(`No peer: ${peer.problem}`);
+  const context = { peer, rounds: (count) => options.rounds ?? count };
+  const measure = (selected) =>
+    measureAll(
+      benchmarks.filter(({ name }) => selected.includes(name)),
+      context,
+    );
+  const results = await measure(options.selected);
+  console.log(terminalTable(results.rows));
+  for (const line of spreadLines(results.rows)) console.log(line);
+  if (options.isCheck) await check(results, measure);
+  else write(results, peer, options);
+  if (results.measured.some(({ hasFailed }) => hasFailed)) process.exitCode = 1;
+};
+
+const options = readArguments();
+if (options.isHelp) console.log(`${USAGE}\n\nBenchmarks: ${names.join(", ")}`);
+else await withScratchDirectory((directory) => main(options, directory));

@@ -1,12 +1,13 @@
-// What tests after an iteration, and recording a run, add to a run.
+// Tests after an iteration, and a recorded trajectory: how much longer a run takes with them.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run, scripted } from "../dist/index.js";
-import { bubblewrap } from "../dist/sandboxes/bubblewrap.js";
-import { docker } from "../dist/sandboxes/docker.js";
-import { median, takeTurns } from "./measure.mjs";
-import { bubblewrapProblem, dockerProblem, IMAGE } from "./runtimes.mjs";
-import { makeRepository, withScratchDirectory } from "./scratch.mjs";
+import { run, scripted } from "../../dist/index.js";
+import { bubblewrap } from "../../dist/sandboxes/bubblewrap.js";
+import { docker } from "../../dist/sandboxes/docker.js";
+import { takeTurns } from "../machine/measure.mjs";
+import { bubblewrapProblem, dockerProblem, IMAGE } from "../machine/runtimes.mjs";
+import { makeRepository, withScratchDirectory } from "../machine/scratch.mjs";
+import { atMostAdded, timeRow } from "../report/row.mjs";
 
 const ROUNDS = 10;
 const FILES = 10;
@@ -36,21 +37,8 @@ const makeEnvironment = (directory) => {
   return folder;
 };
 
-const rowOf = (name, limitMs, raw, own) => {
-  const [rawMs, ownMs] = [median(raw), median(own)];
-  return {
-    name,
-    raw: `${Math.round(rawMs)} ms (run())`,
-    own: `${Math.round(ownMs)} ms`,
-    figure: `+${Math.round(ownMs - rawMs)} ms`,
-    target: `at most +${limitMs} ms`,
-    isMet: ownMs - rawMs <= limitMs,
-    samples: { raw, own },
-  };
-};
-
 /** The contestants take turns: a run as it is, and with each of the options. */
-const compare = (cwd, sandbox, kinds) => {
+const compare = (cwd, sandbox, kinds, rounds) => {
   const perform = (name, { options, expect }) => ({
     perform: (round) =>
       run({
@@ -60,14 +48,14 @@ const compare = (cwd, sandbox, kinds) => {
   });
   return takeTurns(
     Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, perform(name, kind)])),
-    ROUNDS,
+    rounds,
   );
 };
 
 /** Docker's image need not have Node.js: it gets the one that runs this. */
 const CONTESTS = [
   {
-    name: "environment",
+    name: "environment-bubblewrap",
     title: "bubblewrap",
     problem: bubblewrapProblem,
     sandbox: () => bubblewrap(),
@@ -86,18 +74,26 @@ const CONTESTS = [
   },
 ];
 
-const measure = ({ title, sandbox, limitsMs }) =>
+const measure = ({ name, title, sandbox, limitsMs }, { rounds }) =>
   withScratchDirectory(async (directory) => {
-    const cwd = makeRepository(directory, FILES);
+    const cwd = await makeRepository(directory, FILES);
     const path = makeEnvironment(directory);
     const tested = (isolation) => ({ options: { environment: { path, isolation } }, expect: expectTest });
-    const samples = await compare(cwd, sandbox(), {
+    const kinds = {
       plain: { options: {}, expect: () => {} },
       shared: tested("shared"),
       strict: tested("strict"),
       recorded: { options: { trajectory: true }, expect: expectRecord },
-    });
-    const row = (name, kind) => rowOf(`${title}, ${name}`, limitsMs[kind], samples.plain, samples[kind]);
+    };
+    const samples = await compare(cwd, sandbox(), kinds, rounds(ROUNDS));
+    const row = (words, kind) =>
+      timeRow({
+        id: `${name}/${kind}`,
+        name: `${title}, ${words}`,
+        against: "run()",
+        samples: { raw: samples.plain, own: samples[kind] },
+        target: atMostAdded(limitsMs[kind]),
+      });
     return {
       rows: [
         row("with an environment", "shared"),
@@ -110,5 +106,5 @@ const measure = ({ title, sandbox, limitsMs }) =>
 export const environmentBenchmarks = CONTESTS.map((contest) => ({
   name: contest.name,
   problem: contest.problem,
-  measure: () => measure(contest),
+  measure: (context) => measure(contest, context),
 }));

@@ -4,15 +4,16 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { command } from "./command.mjs";
-import { median, takeTurns } from "./measure.mjs";
-import { withScratchDirectory } from "./scratch.mjs";
+import { command } from "../machine/command.mjs";
+import { takeTurns } from "../machine/measure.mjs";
+import { withScratchDirectory } from "../machine/scratch.mjs";
+import { atMostTimes, timeRow } from "../report/row.mjs";
 
 const ROUNDS = 10;
 const SCENARIOS = 40;
 const MAX_RATIO = 1.3;
 
-const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 const TOOL = `import { writeFileSync } from "node:fs";
 writeFileSync("done.txt", process.argv.slice(2).join(" "));
@@ -77,7 +78,7 @@ const runScenarios = async (directory) => {
   if (!output.includes(`${SCENARIOS} passing`)) throw new Error(output);
 };
 
-const measure = () =>
+const measure = ({ rounds }) =>
   withScratchDirectory(async (directory) => {
     makeSuite(directory);
     const samples = await takeTurns(
@@ -88,22 +89,10 @@ const measure = () =>
           after: () => rmSync(join(directory, "runs"), { recursive: true }),
         },
       },
-      ROUNDS,
+      rounds(ROUNDS),
     );
-    const [rawMs, ownMs] = [median(samples.raw), median(samples.own)];
-    return {
-      rows: [
-        {
-          name: `${SCENARIOS} scenarios`,
-          raw: `${Math.round(rawMs)} ms`,
-          own: `${Math.round(ownMs)} ms`,
-          figure: `${(ownMs / rawMs).toFixed(2)}x`,
-          target: `at most ${MAX_RATIO}x`,
-          isMet: ownMs / rawMs <= MAX_RATIO,
-          samples,
-        },
-      ],
-    };
+    const name = `${SCENARIOS} scenarios`;
+    return { rows: [timeRow({ id: "scenarios/total", name, samples, target: atMostTimes(MAX_RATIO) })] };
   });
 
 export const scenariosBenchmark = { name: "scenarios", problem: () => undefined, measure };

@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { bubblewrapProblem } from "./runtimes.mjs";
-import { withScratchDirectory } from "./scratch.mjs";
+import { bubblewrapProblem } from "../machine/runtimes.mjs";
+import { withScratchDirectory } from "../machine/scratch.mjs";
 
 const [megabytes, line] = process.argv.slice(2);
-const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const SPEC = {
   runnable: "agent",
   fixture: "fixture",

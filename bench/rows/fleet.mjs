@@ -1,9 +1,11 @@
 // Many small runs with runAll(), as many at a time as there are cores, against the same runs one after the other.
 import { availableParallelism } from "node:os";
-import { command as agentCommand, run, runAll } from "../dist/index.js";
-import { bubblewrap } from "../dist/sandboxes/bubblewrap.js";
-import { bubblewrapProblem } from "./runtimes.mjs";
-import { makeRepository, withScratchDirectory } from "./scratch.mjs";
+import { command as agentCommand, run, runAll } from "../../dist/index.js";
+import { bubblewrap } from "../../dist/sandboxes/bubblewrap.js";
+import { timed } from "../machine/measure.mjs";
+import { bubblewrapProblem } from "../machine/runtimes.mjs";
+import { makeRepository, withScratchDirectory } from "../machine/scratch.mjs";
+import { atMostTimes, timeRow } from "../report/row.mjs";
 
 const RUNS = 50;
 const SMALL = 10;
@@ -19,15 +21,9 @@ const taskOf = (repository, side, number) => ({
   logging: { type: "file", quiet: true },
 });
 
-const timed = async (work) => {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-};
-
 const measure = () =>
   withScratchDirectory(async (directory) => {
-    const repository = makeRepository(directory, SMALL);
+    const repository = await makeRepository(directory, SMALL);
     const tasks = (side) => Array.from({ length: RUNS }, (_, number) => taskOf(repository, side, number));
     await run(taskOf(repository, "warm-up", 0));
     const rawMs = await timed(async () => {
@@ -39,14 +35,13 @@ const measure = () =>
     });
     return {
       rows: [
-        {
+        timeRow({
+          id: "fleet/total",
           name: `runAll(), ${RUNS} runs, ${availableParallelism()} at a time`,
-          raw: `${Math.round(rawMs)} ms (one after the other)`,
-          own: `${Math.round(ownMs)} ms`,
-          figure: `${(ownMs / rawMs).toFixed(2)}x`,
-          target: `at most ${MAX_RATIO}x`,
-          isMet: ownMs / rawMs <= MAX_RATIO,
-        },
+          against: "one after the other",
+          samples: { raw: [rawMs], own: [ownMs] },
+          target: atMostTimes(MAX_RATIO),
+        }),
       ],
     };
   });
