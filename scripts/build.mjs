@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { pruneDeclarations } from "./declarations.mjs";
+import { joinChunks } from "./joinChunks.mjs";
 import { esbuildProgramText } from "./programText.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -30,7 +31,7 @@ const bundle = (names, options) =>
     target: "node20.19",
     minifySyntax: true,
     treeShaking: true,
-    // Those of whoever uses sanddune: optional, and never two of them.
+    // Optional peer dependencies: a program must not load a second copy.
     external: ["vue", "@vercel/sandbox", "e2b", "modal"],
     plugins: [esbuildProgramText],
     define: { SANDDUNE_VERSION: JSON.stringify(version) },
@@ -41,10 +42,18 @@ const bundle = (names, options) =>
   });
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
-const bundles = [
-  await bundle([...entries, "cli"], { splitting: true, chunkNames: "chunks/[name]-[hash]" }),
-  await bundle(ALONE, {}),
-];
+const shared = await bundle([...entries, "cli"], { splitting: true, chunkNames: "chunks/[name]-[hash]" });
+const alone = await bundle(ALONE, {});
+const joined = await joinChunks(
+  root,
+  shared.metafile.outputs,
+  { cli: ["src/cli/commandLine.ts"], index: ["src/index.ts"] },
+  {
+    sandboxes: entries.filter((name) => name.startsWith("sandboxes/")).map((name) => `src/${name}.ts`),
+    // Runs in a browser.
+    site: ["src/vitepress/index.ts"],
+  },
+);
 chmodSync(`${root}/dist/cli.js`, 0o755);
 execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig.build.json"], {
   cwd: root,
@@ -53,7 +62,7 @@ execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig
 pruneDeclarations(root);
 
 if (!process.argv.includes("--quiet")) {
-  const outputs = bundles.flatMap(({ metafile }) => Object.values(metafile.outputs));
+  const outputs = [...joined, ...Object.values(alone.metafile.outputs)];
   const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0);
   console.log(`dist/: ${outputs.length} files, ${Math.round(bytes / 1024)} KiB of JavaScript`);
 }

@@ -1,8 +1,4 @@
-import * as Effect from "effect/Effect";
-import { enter } from "./boundary/boundary.ts";
-import { lastingSandbox } from "./engine/lasting/lastingSandbox.ts";
-import { openLastingSandbox } from "./engine/lasting/openLasting.ts";
-import { planCreateSandbox } from "./engine/plan/planLasting.ts";
+import { enter } from "./boundary/enter.ts";
 import { validateCreateSandbox } from "./options/checks/entryPoints.ts";
 import type { Sandbox } from "./options/sandbox.ts";
 import type { CreateSandboxOptions } from "./options/sandboxOptions.ts";
@@ -18,6 +14,4 @@ import type { CreateSandboxOptions } from "./options/sandboxOptions.ts";
  * await sandbox.close();
  */
 export const createSandbox = (options: CreateSandboxOptions): Promise<Sandbox> =>
-  enter(options, validateCreateSandbox, (own) =>
-    planCreateSandbox(own).pipe(Effect.flatMap(openLastingSandbox), Effect.map(lastingSandbox)),
-  );
+  enter(options, validateCreateSandbox, async () => (await import("./engine/entryPoints.ts")).createSandbox);

@@ -1,7 +1,7 @@
 import { callerOf, namingCaller } from "./boundary/callersStack.ts";
 import type { StandaloneSandbox, StandaloneSandboxOptions } from "./options/standaloneSandbox.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
-import { createStandalone } from "./standalone/createStandalone.ts";
+import { validateSandbox } from "./standalone/validate.ts";
 
 /**
  * Creates a sandbox without a repository: a machine to run commands on and to copy files to and from. For an agent that
@@ -17,4 +17,10 @@ export const createStandaloneSandbox = (
   provider: SandboxProvider,
   options: StandaloneSandboxOptions = {},
 ): Promise<StandaloneSandbox> =>
-  namingCaller(callerOf(createStandaloneSandbox), () => createStandalone(provider, options));
+  namingCaller(callerOf(createStandaloneSandbox), async () => {
+    validateSandbox(provider, options);
+    // A copy: the caller may change the options while the implementation is loaded, for the reason that `enter()` gives.
+    const own = { ...options };
+    const { createStandalone } = await import("./standalone/createStandalone.ts");
+    return createStandalone(provider, own);
+  });

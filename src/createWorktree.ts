@@ -1,8 +1,4 @@
-import * as Effect from "effect/Effect";
-import { enter } from "./boundary/boundary.ts";
-import { lastingWorktree } from "./engine/lasting/lastingWorktree.ts";
-import { openLastingWorktree } from "./engine/lasting/openLasting.ts";
-import { planCreateWorktree } from "./engine/plan/planLasting.ts";
+import { enter } from "./boundary/enter.ts";
 import { validateCreateWorktree } from "./options/checks/entryPoints.ts";
 import type { Worktree } from "./options/worktree.ts";
 import type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
@@ -18,6 +14,8 @@ import type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
  * await worktree.close();
  */
 export const createWorktree = (options: CreateWorktreeOptions): Promise<Worktree> =>
-  enter(options, validateCreateWorktree, (own) =>
-    planCreateWorktree(own).pipe(Effect.flatMap(openLastingWorktree), Effect.map(lastingWorktree)),
+  enter(
+    options,
+    validateCreateWorktree,
+    async () => (await import("./engine/entryPoints.ts")).createWorktree,
   );

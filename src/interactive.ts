@@ -1,7 +1,4 @@
-import * as Effect from "effect/Effect";
-import { enter } from "./boundary/boundary.ts";
-import { interactiveSession } from "./engine/interactive/interactiveSession.ts";
-import { planInteractive, withTerminal } from "./engine/plan/planInteractive.ts";
+import { enter } from "./boundary/enter.ts";
 import { validateInteractive } from "./options/checks/entryPoints.ts";
 import type { InteractiveOptions } from "./options/interactiveOptions.ts";
 import type { InteractiveResult } from "./options/results.ts";
@@ -15,6 +12,4 @@ import type { InteractiveResult } from "./options/results.ts";
  * const { exitCode, commits, branch } = await interactive({ agent, sandbox: docker(), prompt: "Fix issue 42 with me" });
  */
 export const interactive = (options: InteractiveOptions): Promise<InteractiveResult> =>
-  enter(options, validateInteractive, (own) =>
-    withTerminal(planInteractive(own).pipe(Effect.flatMap(interactiveSession))),
-  );
+  enter(options, validateInteractive, async () => (await import("./engine/entryPoints.ts")).interactive);

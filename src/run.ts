@@ -1,9 +1,5 @@
-import * as Effect from "effect/Effect";
-import { enter } from "./boundary/boundary.ts";
+import { enter } from "./boundary/enter.ts";
 import { withContinuation } from "./engine/lasting/continueRun.ts";
-import { planRun } from "./engine/plan/planRun.ts";
-import { liveRun } from "./engine/session/liveRun.ts";
-import { runSession } from "./engine/session/runSession.ts";
 import { validateRun } from "./options/checks/entryPoints.ts";
 import type { RunResult } from "./options/results.ts";
 import type { RunOptions } from "./options/runOptions.ts";
@@ -15,14 +11,10 @@ export const runChecked = <Sandbox extends SandboxProvider, Value = undefined>(
   onBegin: () => Promise<void>,
 ): Promise<RunResult<Value>> => {
   const same = { ...options };
-  return enter(options as RunOptions, validateRun, (own) =>
-    liveRun<Value>(
-      planRun(own).pipe(
-        Effect.tap(() => Effect.promise(onBegin)),
-        Effect.flatMap(runSession),
-      ),
-    ),
-  ).then((result) => withContinuation(result, same, (again) => run<Sandbox, Value>(again)));
+  return enter(options as RunOptions, validateRun, async () => {
+    const engine = await import("./engine/entryPoints.ts");
+    return (own) => engine.run<Value>(own, onBegin);
+  }).then((result) => withContinuation(result, same, (again) => run<Sandbox, Value>(again)));
 };
 
 /**

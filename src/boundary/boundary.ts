@@ -1,9 +1,8 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import { InternalError, SandduneError } from "../errors.ts";
+import { SandduneError } from "../errors.ts";
 import { LinkedController } from "../tools/wait/linkedController.ts";
-import { callerOf, namingCaller } from "./callersStack.ts";
-import { asHostFileError } from "./hostFileErrors.ts";
+import { asSandduneError } from "./hostFileErrors.ts";
 
 /** An error that a callback of the caller threw: the caller gets it back unchanged. */
 export class CallerFailure {
@@ -36,23 +35,11 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
   const callers = callerFailure(exit.cause);
   if (callers !== undefined) throw callers.reason;
-  const cause = Cause.squash(exit.cause);
-  throw knownError(exit.cause) ?? asHostFileError(cause) ?? new InternalError({ cause });
+  throw knownError(exit.cause) ?? asSandduneError(Cause.squash(exit.cause));
 };
 
-/** Runs an entry point: checks the options first, and aborts with their signal. */
-export const enter = <A, Options extends { readonly signal?: AbortSignal | undefined }>(
-  options: Options,
-  validate: (options: Options) => void,
-  perform: (options: Options) => Effect.Effect<A, unknown>,
-): Promise<A> =>
-  namingCaller(callerOf(enter), () =>
-    runAtBoundary(
-      Effect.suspend(() => {
-        validate(options);
-        return perform(options);
-      }),
-      // The check refuses any other value.
-      options?.signal instanceof AbortSignal ? options.signal : undefined,
-    ),
-  );
+/** Like `runAtBoundary()`, for an effect whose construction may throw. */
+export const performAtBoundary = <A, E>(
+  perform: () => Effect.Effect<A, E>,
+  signal?: AbortSignal,
+): Promise<A> => runAtBoundary(Effect.suspend(perform), signal);

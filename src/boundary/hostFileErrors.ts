@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs";
-import { HostFileError } from "../errors.ts";
+import { HostFileError, InternalError, SandduneError } from "../errors.ts";
 
 /** The C library's messages for errors of the host's disk. */
 const MESSAGES: readonly (readonly [string, string])[] = [
@@ -46,3 +46,9 @@ export const asHostFileError = (reason: unknown): HostFileError | undefined => {
   if (IS_OF_NETWORK.test(code) || OTHER_CALLS.test(syscall)) return undefined;
   return new HostFileError(code, path, { cause: reason });
 };
+
+/** The error that a caller gets: a failed file operation is a `HostFileError`, an unknown error an `InternalError`. */
+export const asSandduneError = (reason: unknown): SandduneError =>
+  reason instanceof SandduneError
+    ? reason
+    : (asHostFileError(reason) ?? new InternalError({ cause: reason }));

@@ -14,6 +14,7 @@ const isUpToDate = (): boolean => {
   const inputs = [
     "package.json",
     "scripts/build.mjs",
+    "scripts/joinChunks.mjs",
     "scripts/programText.mjs",
     ...["src", "schemas"].flatMap((directory) =>
       readdirSync(join(ROOT, directory), { recursive: true }).map((name) => `${directory}/${name}`),

@@ -1,18 +1,14 @@
 import { Command } from "commander";
-import { removeImage } from "../../images/removeImage.ts";
 import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
-import { print, printJson } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
 import { createBuildImageCommand } from "./buildCommand.ts";
-import { type Engine, findImageName, type ImageFlags } from "./target.ts";
+import type { Engine, ImageFlags } from "./target.ts";
 
 const remove = (engine: Engine) =>
   performing(async (flags: ImageFlags) => {
-    const imageName = await findImageName(engine, flags);
-    await removeImage({ engine, imageName });
-    if (flags.json) await printJson({ imageName });
-    else await print(`Removed ${imageName}`);
+    const { performRemove } = await import("./performRemove.ts");
+    await performRemove(engine, flags);
   });
 
 const createRemoveImageCommand = (engine: Engine): Command =>

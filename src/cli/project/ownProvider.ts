@@ -17,7 +17,7 @@ const byConfig = async (cwd: string | undefined): Promise<SandboxProvider | unde
   const project = await findProject(cwd);
   const { sandbox } = choicesOf({}, project);
   if (sandbox === undefined || !isModulePath(sandbox.value)) return undefined;
-  requireTrust(project);
+  await requireTrust(project);
   return loadProvider(configuredModule(project), sandbox);
 };
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
@@ -44,24 +43,27 @@ export const hostSettings = (project: Trusting): Readonly<Record<string, unknown
   };
 };
 
-const digestOf = (settings: Readonly<Record<string, unknown>>): string =>
-  createHash("sha256").update(JSON.stringify(settings)).digest("hex");
+const digestOf = async (settings: Readonly<Record<string, unknown>>): Promise<string> => {
+  // Loaded by all of the command line, this would slow its start.
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(JSON.stringify(settings)).digest("hex");
+};
 
 const trusted = (project: Trusting): readonly string[] =>
   orUndefined(() => readFileSync(trustPath(project), "utf8").split("\n")) ?? [];
 
 /** Records that the user trusts these settings, until they change. */
-export const trust = (project: Trusting): void => {
-  appendFileSync(trustPath(project), `${digestOf(hostSettings(project))}\n`, { mode: 0o600 });
+export const trust = async (project: Trusting): Promise<void> => {
+  appendFileSync(trustPath(project), `${await digestOf(hostSettings(project))}\n`, { mode: 0o600 });
 };
 
 /** The problem and its fix if the project config has such settings that the user does not trust yet. */
-export const findDistrust = (
+export const findDistrust = async (
   project: Trusting,
-): { readonly problem: string; readonly fix: string } | undefined => {
+): Promise<{ readonly problem: string; readonly fix: string } | undefined> => {
   const settings = hostSettings(project);
   const names = Object.keys(settings).filter((name) => name !== "source");
-  if (names.length === 0 || trusted(project).includes(digestOf(settings))) return undefined;
+  if (names.length === 0 || trusted(project).includes(await digestOf(settings))) return undefined;
   return {
     problem: `${project.configPath} sets ${names.join(", ")}, which runs code on this machine or opens it to the sandbox. You have not trusted these settings yet`,
     fix: `Read it, then allow it: ${sandduneCommand("trust")}`,
@@ -69,7 +71,7 @@ export const findDistrust = (
 };
 
 /** Throws if the project config has such settings that the user does not trust yet. */
-export const requireTrust = (project: Trusting): void => {
-  const distrust = findDistrust(project);
+export const requireTrust = async (project: Trusting): Promise<void> => {
+  const distrust = await findDistrust(project);
   if (distrust !== undefined) throw new UsageError(`${distrust.problem}. ${distrust.fix}`);
 };

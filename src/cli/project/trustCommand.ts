@@ -13,7 +13,7 @@ const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {
     await print(`${project.configPath} has no settings that need to be trusted.`);
     return;
   }
-  trust(project);
+  await trust(project);
   await print(
     `These settings of ${project.configPath} are trusted until they change:\n${JSON.stringify(settings, undefined, 2)}`,
   );
