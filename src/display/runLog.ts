@@ -11,6 +11,9 @@ const BUFFER_BYTES = 256 * 1024;
 /** The most bytes of one UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
+/** Short texts are escaped and encoded together, once they are so long. */
+const PENDING_LENGTH = 16 * 1024;
+
 /** Indents all lines but the first, so that they cannot look like lines from sanddune. */
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
 
@@ -50,9 +53,12 @@ export class RunLog implements RunDisplay {
   readonly #kind: SessionKind;
   readonly #prefix: string;
   readonly #isVerbose: boolean;
-  /** A fixed buffer: a string that grows with each line would make the heap grow. */
+  /** A fixed buffer: a string of that size, which grows with each line, would make the heap grow. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #used = 0;
+  /** Text that is not in the buffer yet. */
+  #pending = "";
+  #pendingIsAtLineStart = true;
   #descriptor: number | undefined;
   #flushScheduled = false;
   #failure: string | undefined;
@@ -114,12 +120,9 @@ export class RunLog implements RunDisplay {
 
   #write(text: string): void {
     if (text === "") return;
-    const shown = this.#prefixed(neutralise(text));
-    this.#isAtLineStart = shown.endsWith("\n");
-    const maxBytes = shown.length * MAX_BYTES_PER_CHARACTER;
-    if (this.#used + maxBytes > this.#buffer.length) this.#flush();
-    if (maxBytes > this.#buffer.length) this.#put(Buffer.from(shown));
-    else this.#used += this.#buffer.write(shown, this.#used);
+    this.#pending += text;
+    this.#isAtLineStart = text.endsWith("\n");
+    if (this.#pending.length >= PENDING_LENGTH) this.#encodePending();
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
     setImmediate(() => {
@@ -128,14 +131,29 @@ export class RunLog implements RunDisplay {
     });
   }
 
+  #encodePending(): void {
+    const shown = this.#prefixed(neutralise(this.#pending));
+    this.#pending = "";
+    this.#pendingIsAtLineStart = this.#isAtLineStart;
+    const maxBytes = shown.length * MAX_BYTES_PER_CHARACTER;
+    if (this.#used + maxBytes > this.#buffer.length) this.#writeBuffer();
+    if (maxBytes > this.#buffer.length) this.#put(Buffer.from(shown));
+    else this.#used += this.#buffer.write(shown, this.#used);
+  }
+
   /** Puts the prefix before each line that begins in `text`. */
   #prefixed(text: string): string {
-    if (this.#prefix === "") return text;
+    if (this.#prefix === "" || text === "") return text;
     const begun = text.replace(/\n(?=[\s\S])/g, `\n${this.#prefix}`);
-    return this.#isAtLineStart ? this.#prefix + begun : begun;
+    return this.#pendingIsAtLineStart ? this.#prefix + begun : begun;
   }
 
   #flush(): void {
+    this.#encodePending();
+    this.#writeBuffer();
+  }
+
+  #writeBuffer(): void {
     this.#put(this.#buffer.subarray(0, this.#used));
     this.#used = 0;
   }

@@ -62,7 +62,7 @@ export class EventRedactor {
     }
     const { redacted, open } = this.redactor.splitOpen((this.#held?.text ?? "") + event.text);
     this.#held = open === "" ? undefined : { ...event, text: open };
-    if (redacted !== "") this.emit({ ...event, text: redacted });
+    if (redacted !== "") this.emit(redacted === event.text ? event : { ...event, text: redacted });
   }
 
   /** Ends the stream: the held text is not a complete secret, but may contain a shorter one. */

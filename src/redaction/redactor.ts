@@ -62,8 +62,11 @@ export class Redactor {
   /** For a stream: the redacted text so far, and separately its end, if that may be the beginning of a secret. */
   splitOpen(text: string): { readonly redacted: string; readonly open: string } {
     const openFrom = text.length - this.#openEnd(text);
+    const first = this.#matcher?.find(text, 0);
+    // Almost every text: it is searched only once.
+    if (first === undefined) return { redacted: text.slice(0, openFrom), open: text.slice(openFrom) };
     // An end within a secret belongs to that secret, unless a longer one may begin at the same position.
-    for (let from = 0; ; ) {
+    for (let from = first.index; ; ) {
       const found = this.#matcher?.find(text, from);
       if (found === undefined || found.index >= openFrom) {
         return { redacted: this.text(text.slice(0, openFrom)), open: text.slice(openFrom) };

@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../src/agents/contract.ts";
 import { RunLog, type RunLogOptions } from "../../src/display/runLog.ts";
 import { Tally } from "../../src/display/tally.ts";
 import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { cutText, seededRandom } from "../helpers/seededRandom.ts";
 
 const STAMP = { iteration: 1, timestamp: new Date(0) };
 const TIME = /\[sanddune \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] /g;
@@ -100,6 +101,19 @@ describe("the run log", () => {
       for (let number = 0; number < count; number++) tell({ type: "text", text: `${number} ${piece}` });
     });
     expect(text === Array.from({ length: count }, (_, number) => `${number} ${piece}`).join("")).toBe(true);
+  });
+
+  it.each([1, 2, 3, 4, 5])("does not depend on how a text is cut into pieces (seed %i)", (seed) => {
+    const random = seededRandom(seed);
+    const line = () => `${"漢 \u001b[1m x".repeat(random(300))}${"\n".repeat(1 + random(2))}`;
+    const whole = Array.from({ length: 100 }, line).join("");
+    const options = { name: "fix-42" };
+    const asOne = logged((_log, tell) => tell({ type: "text", text: whole }), options);
+    const inPieces = logged((_log, tell) => {
+      for (const text of cutText(whole, random, 2000)) tell({ type: "text", text });
+    }, options);
+    expect(asOne.length).toBeGreaterThan(whole.length);
+    expect(inPieces === asOne).toBe(true);
   });
 
   it("can be followed while the run continues", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent, AgentStreamEvent } from "../../src/agents/contract.ts";
 import { EventRedactor } from "../../src/redaction/redactEvents.ts";
 import { Redactor } from "../../src/redaction/redactor.ts";
+import { cutText, seededRandom } from "../helpers/seededRandom.ts";
 
 const SECRET = "s3cr3t-s3cr3t-x";
 const redactor = new Redactor(new Map([["KEY", SECRET]]));
@@ -44,6 +45,14 @@ describe("a secret is found however it is spread over text events", () => {
     expect(expected).toContain("[redacted KEY]");
     const wrong = cuts(whole).filter((pieces) => textOf(play(pieces.map(text))) !== expected);
     expect(wrong).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 4, 5])("between lines without secrets, in pieces of random lengths (seed %i)", (seed) => {
+    const random = seededRandom(seed);
+    const words = [...Object.values(FORMS), "harmless", "s3cr3t-", "\n", "\n", SECRET.slice(0, 9)];
+    const whole = Array.from({ length: 500 }, () => words[random(words.length)]).join(" ");
+    const pieces = cutText(whole, random, 1 + random(40));
+    expect(textOf(play(pieces.map(text)))).toBe(redactor.text(whole));
   });
 
   it.each(Object.entries(FORMS))("character by character: %s", (_, form) => {

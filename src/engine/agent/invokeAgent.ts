@@ -85,7 +85,8 @@ export const invokeAgent = Effect.fnUntraced(function* (
     lastActivity = now();
   };
   const receive = (event: AgentEvent) => {
-    onActivity();
+    const receivedAt = now();
+    lastActivity = receivedAt;
     verdict.push(event);
     if (isWork(event)) {
       const continues = endedAt !== undefined || event.type === "toolCall";
@@ -94,11 +95,11 @@ export const invokeAgent = Effect.fnUntraced(function* (
       endedAt = undefined;
     }
     if (event.type === "result") {
-      endedAt = now();
+      endedAt = receivedAt;
       Deferred.doneUnsafe(turnEnded, Effect.void);
       if (event.mustBeStopped) Deferred.doneUnsafe(mustBeStopped, Effect.succeed(undefined));
     }
-    const isInVain = reach.push(event, now());
+    const isInVain = reach.push(event, receivedAt);
     if (isInVain !== undefined) {
       Deferred.doneUnsafe(cannotReach, Effect.fail(verdict.failureOfReach(agent, isInVain)));
     }

@@ -25,11 +25,10 @@ const argvOrLine: Check = (value) => {
     : "must be a non-empty list of strings, or a command for sh";
 };
 
-const membersProblem = (
-  value: Record<string, unknown>,
-  checks: Readonly<Record<string, Check>>,
-): string | undefined => {
-  for (const [name, check] of Object.entries(checks)) {
+type MemberChecks = readonly (readonly [name: string, check: Check])[];
+
+const membersProblem = (value: Record<string, unknown>, checks: MemberChecks): string | undefined => {
+  for (const [name, check] of checks) {
     const problem = problemOf(check, value[name]);
     if (problem !== undefined) return `${name} ${problem}`;
   }
@@ -45,7 +44,7 @@ const checkedProgram = <Program>(
 ): Program => {
   if (!isObject(value)) throw new Error(`${what} returned ${kindOf(value)} instead of an object`);
   const given = Object.entries(OPTIONAL).filter(([name]) => value[name] !== undefined);
-  const problem = membersProblem(value, { ...required, ...Object.fromEntries(given) });
+  const problem = membersProblem(value, [...Object.entries(required), ...given]);
   if (problem !== undefined) throw new Error(`${what} returned a wrong object: ${problem}`);
   return value as Program;
 };
@@ -87,17 +86,23 @@ const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>
   raw: { line: anyText },
 };
 
+/** Every line of an agent is checked: the list of its checks is made once. */
+const CHECKS_OF_EVENTS: ReadonlyMap<string, MemberChecks> = new Map(
+  Object.entries(EVENTS).map(([type, checks]) => [type, Object.entries(checks)]),
+);
+
 /** Checks the events that a parser has returned for a line. Throws an error that names the problem. */
 export const checkedEvents = (value: unknown): readonly AgentEvent[] => {
   if (!Array.isArray(value))
     throw new Error(`the parser returned ${kindOf(value)} instead of a list of events`);
   for (const event of value) {
     const type = isObject(event) ? event["type"] : undefined;
-    if (typeof type !== "string" || !Object.hasOwn(EVENTS, type)) {
+    const checks = typeof type === "string" ? CHECKS_OF_EVENTS.get(type) : undefined;
+    if (checks === undefined) {
       const known = Object.keys(EVENTS).join(", ");
       throw new Error(`the parser returned an event without a known type; expected one of: ${known}`);
     }
-    const problem = membersProblem(event, EVENTS[type as AgentEvent["type"]]);
+    const problem = membersProblem(event, checks);
     if (problem !== undefined) throw new Error(`the parser returned an event of type ${type}: ${problem}`);
   }
   return value;

@@ -1,6 +1,9 @@
+/** Text is searched when so much has arrived: an agent may print millions of short lines. */
+const SEARCH_LENGTH = 16 * 1024;
+
 /** Finds the first completion signal, also across chunks. Keeps only as much text as that may need. */
 export class CompletionSignalMatcher {
-  #carry = "";
+  #window = "";
   #matched: string | undefined;
   readonly #longest: number;
 
@@ -10,12 +13,19 @@ export class CompletionSignalMatcher {
 
   /** The first signal that was found. */
   get matched(): string | undefined {
+    this.#search();
     return this.#matched;
   }
 
   push(text: string): void {
     if (this.#matched !== undefined) return;
-    const window = this.#carry + text;
+    this.#window += text;
+    if (this.#window.length >= SEARCH_LENGTH) this.#search();
+  }
+
+  #search(): void {
+    if (this.#matched !== undefined) return;
+    const window = this.#window;
     let earliest = Number.POSITIVE_INFINITY;
     for (const signal of this.signals) {
       const position = window.indexOf(signal);
@@ -24,6 +34,6 @@ export class CompletionSignalMatcher {
         this.#matched = signal;
       }
     }
-    this.#carry = window.slice(Math.max(0, window.length - this.#longest + 1));
+    this.#window = window.slice(Math.max(0, window.length - this.#longest + 1));
   }
 }

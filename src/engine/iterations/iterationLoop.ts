@@ -6,6 +6,7 @@ import type { AgentSettings } from "../../options/agentSettings.ts";
 import type { IterationResult, IterationUsage } from "../../options/results.ts";
 import { addUsage } from "../../options/usage.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { TurnTime } from "../../tools/wait/turnTime.ts";
 import type { AgentInvocation, AgentInvoker } from "../agent/agentInvoker.ts";
 import { invokeAgent } from "../agent/invokeAgent.ts";
 import { withFinalStep } from "../session/finalStep.ts";
@@ -129,11 +130,12 @@ const runIteration = Effect.fnUntraced(function* (
   let prompt = yield* loop.beginIteration(iteration, correction);
   if (loop.tests !== undefined) yield* loop.tests.prepare;
   let resume = begunWith;
+  const time = new TurnTime();
   const onEvent = (event: AgentEvent) => {
     if (event.type === "text") matcher.push(event.text);
     if (event.type === "sessionId") state.sessionId = event.sessionId;
     if (event.type === "usage") state.usage = addUsage(state.usage, event.usage);
-    loop.onEvent({ iteration, timestamp: new Date(), ...event });
+    loop.onEvent({ iteration, timestamp: time.now(), ...event });
   };
   const spend = (event: AgentEvent) => {
     if (event.type === "usage") state.exceeded ??= budget.spend(event.usage);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { CompletionSignalMatcher } from "../../../src/engine/iterations/completionSignal.ts";
+import { cutText, seededRandom } from "../../helpers/seededRandom.ts";
 
 const match = (signals: string[], pieces: string[]): string | undefined => {
   const matcher = new CompletionSignalMatcher(signals);
@@ -35,4 +36,20 @@ it("finds a signal far into a long stream", () => {
   matcher.push("<e");
   matcher.push("nd>");
   expect(matcher.matched).toBe("<end>");
+});
+
+it.each([1, 2, 3, 4, 5])("finds the first of several signals wherever the text is cut (seed %i)", (seed) => {
+  const random = seededRandom(seed);
+  for (let round = 0; round < 20; round++) {
+    const filler = () => "<promise>COMPLETE</prom\n".repeat(random(2000));
+    const [first, second] = random(2) === 0 ? ["<one/>", "<another/>"] : ["<another/>", "<one/>"];
+    const text = `${filler()}${first}${filler()}${second}`;
+    const matcher = new CompletionSignalMatcher(["<one/>", "<another/>"]);
+    for (const piece of cutText(text, random, 1 + random(5000))) {
+      matcher.push(piece);
+      // Asking in between changes nothing.
+      if (random(10) === 0) void matcher.matched;
+    }
+    expect(matcher.matched).toBe(first);
+  }
 });
