@@ -41,6 +41,9 @@ const evaluate = (
     const tooLong = new AbortController();
     const complaints = new BoundedCapture(MAX_COMPLAINT_BYTES);
     let bytes = 0;
+    let end: NodeJS.Immediate | undefined;
+    const stop = () =>
+      tooLong.abort(failure(`printed more than ${MAX_OUTPUT_BYTES} bytes`, complaints.text()));
     const result = await sandbox.exec(command, {
       cwd,
       timeoutMs,
@@ -49,11 +52,12 @@ const evaluate = (
       onStderrLine: (line) => complaints.pushText(`${line}\n`),
       onLine: (line) => {
         bytes += Buffer.byteLength(line) + 1;
-        // Do not wait for an expression that never stops printing.
-        if (bytes > MAX_OUTPUT_BYTES)
-          tooLong.abort(failure(`printed more than ${MAX_OUTPUT_BYTES} bytes`, complaints.text()));
+        // Do not wait for an expression that never stops printing. What it complained of before may still have to be read.
+        if (bytes > MAX_OUTPUT_BYTES) end ??= setImmediate(stop);
       },
     });
+    clearImmediate(end);
+    if (end !== undefined) stop();
     tooLong.signal.throwIfAborted();
     return result;
   };
