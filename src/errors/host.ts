@@ -82,6 +82,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EROFS: "The file system is mounted read-only.",
   EMFILE: "This process has too many files open: raise the limit (ulimit -n) or run fewer tasks at a time.",
   ENFILE: "The machine has too many files open: run fewer tasks at a time.",
+  ENOTEMPTY: "It holds files that sanddune did not write: move them elsewhere, and run again.",
   EIO: "The disk could not be read or written: check it before you run again.",
 };
 

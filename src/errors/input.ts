@@ -72,6 +72,18 @@ export class CopyToWorktreeError extends SandduneError {
   }
 }
 
+/** A file that the `key` of a hook's `cache` names cannot be used. Nothing was created. */
+export class HookCacheKeyError extends SandduneError {
+  constructor(
+    readonly item: string,
+    readonly problem: string,
+  ) {
+    super(
+      `The key file ${JSON.stringify(item)} of a hook's cache ${problem}. Key files are committed files, named one by one and relative to \`cwd\`, without globs; name another one in \`cache.key\`.`,
+    );
+  }
+}
+
 /** A file or a symbolic link is in the place of a directory of sanddune. An agent may have created it. */
 export class ConfigDirectoryError extends SandduneError {
   constructor(readonly path: string) {

@@ -22,6 +22,24 @@ export class DeadRunError extends SandduneError {
   }
 }
 
+/** The files of a run that died are in its overlay, and there is no worktree that they could be written to. */
+export class OverlayKeptError extends SandduneError {
+  constructor(
+    /** The run that died. */
+    readonly deadRunId: string,
+    /** The directory of the overlay: `upper` in it holds the files that the run has changed. */
+    readonly overlayPath: string,
+    override readonly branch: string,
+    readonly problem: string,
+    /** The next commands, each a program with its arguments. */
+    readonly commands: readonly (readonly string[])[],
+  ) {
+    super(
+      `The files of run ${deadRunId} cannot be written to a worktree of branch ${branch}: ${sentence(problem)} They are kept in ${overlayPath}.${nextCommands(commands)}`,
+    );
+  }
+}
+
 /** An agent may have made the repository at `repositoryPath`, and it was not disarmed: git would run the programs that its settings name. */
 export class UntrustedRepositoryError extends SandduneError {
   constructor(

@@ -86,8 +86,10 @@ export const hostPath = (): string =>
 
 const isExecutable = (path: string): boolean => {
   try {
+    // First, because most places do not have it, and an exception takes longer than the question.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return true;
   } catch {
     return false;
   }

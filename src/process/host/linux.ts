@@ -60,6 +60,7 @@ export const linuxSystem: HostSystem = {
   // Through the path: an O_PATH descriptor does not permit changes.
   setMode: (descriptor, mode) => chmodSync(`/proc/self/fd/${descriptor}`, mode),
   copyOptions: ["-a", "--reflink=auto"],
+  archiveOptions: ["--format=posix", "--sparse"],
   inOwnSession: (argv) => ({ program: "setsid", args: ["--wait", ...argv] }),
   inPseudoTerminal: (argv) => ({
     program: "script",

@@ -114,6 +114,7 @@ export const macosSystem = ({ environmentOption } = { environmentOption: "-E" })
     pathOfDirectory: (descriptor, ownPath) => volumePath(descriptor) ?? ownPath,
     setMode: fchmodSync,
     copyOptions: ["-Rpc"],
+    archiveOptions: ["--format=posix"],
     inOwnSession: (argv) => ({ program: "perl", args: ["-e", OWN_SESSION, "--", ...argv] }),
     inPseudoTerminal: (argv) => ({ program: "script", args: ["-q", "/dev/null", ...argv] }),
   };

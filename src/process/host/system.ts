@@ -60,6 +60,8 @@ export interface HostSystem {
   setMode(descriptor: number, mode: number): void;
   /** Options of `cp` that preserve everything, and share blocks with the original if the file system can. */
   readonly copyOptions: readonly string[];
+  /** Options of `tar` for an archive that preserves times to the nanosecond, and holes. */
+  readonly archiveOptions: readonly string[];
   /** Runs a program in its own session, with the same exit code. */
   inOwnSession(argv: readonly string[]): HostCommand;
   /** Runs a program in a pseudo terminal that is connected to the terminal of this process. */

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import { orUndefined } from "../orUndefined.ts";
 
 /** Whether a path names anything, a broken link included. */
-export const entryExists = (path: string): boolean =>
+export const entryExists = (path: string | Buffer): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Whether a path names a file, and not a link to one. */

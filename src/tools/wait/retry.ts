@@ -42,6 +42,8 @@ export const retry = async <A>(
       const pauseMs = failures >= attempts ? undefined : await pauseAfter(error, failures);
       if (pauseMs === undefined || performance.now() + pauseMs >= endsAt) throw error;
       if (pauseMs > 0) await pause(pauseMs, signal);
+      // On a busy machine a pause may take longer.
+      if (performance.now() >= endsAt && !signal?.aborted) throw error;
     }
   }
 };

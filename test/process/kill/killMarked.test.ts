@@ -10,18 +10,22 @@ import { waitFor } from "../../helpers/processes/waiting.ts";
 const EXEC_ID = "a".repeat(32);
 
 const started = (args: readonly string[]): ChildProcess => {
-  const child = spawn("/usr/bin/env", args, { stdio: "ignore" });
+  const child = spawn("/usr/bin/env", args, { stdio: ["pipe", "ignore", "ignore"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 };
 
 const environmentOf = (child: ChildProcess): string => readFileSync(`/proc/${child.pid}/environ`, "utf8");
 
-/** A process without an environment, as one is in the middle of an exec; it has one, with the mark, a little later. */
-const markedLater = async (id: string): Promise<ChildProcess> => {
-  const script = `sleep 0.05; exec /usr/bin/env ${EXEC_ID_VARIABLE}=${id} sleep 1000`;
+/**
+ * A process without an environment, as one is in the middle of an exec. It gets one, with the mark, as soon as it has read its input,
+ * which is while the caller looks for marks.
+ */
+const markedSoon = async (id: string): Promise<ChildProcess> => {
+  const script = `read -r _; exec /usr/bin/env ${EXEC_ID_VARIABLE}=${id} sleep 1000`;
   const child = started(["-i", "/bin/sh", "-c", script]);
   await waitFor(() => environmentOf(child) === "");
+  child.stdin?.write("\n");
   return child;
 };
 
@@ -41,7 +45,7 @@ const WAYS: [string, (id: string) => void | Promise<void>][] = [
 ];
 
 it.each(WAYS)("a process whose mark appears after its exec is killed %s", async (_, kill) => {
-  const victim = await markedLater(EXEC_ID);
+  const victim = await markedSoon(EXEC_ID);
   const death = once(victim, "exit");
   await kill(EXEC_ID);
   expect(await death).toEqual([null, "SIGKILL"]);

@@ -37,6 +37,20 @@ describe("work that is retried", () => {
     expect(calls()).toBe(1);
   });
 
+  it("rejects rather than begin another attempt when a pause took all of the time", async () => {
+    const { work, calls } = failing(9);
+    const pauseAfter = () => {
+      // During the pause.
+      const endsAt = performance.now() + 60;
+      setImmediate(() => {
+        while (performance.now() < endsAt);
+      });
+      return 1;
+    };
+    await expect(retry(work, { timeoutMs: 50, pauseAfter })).rejects.toThrow("failure 1");
+    expect(calls()).toBe(1);
+  });
+
   it("hears how much time is left", async () => {
     expect(
       await retry(async (leftMs) => leftMs, { timeoutMs: 1000, pauseAfter: atOnce }),
