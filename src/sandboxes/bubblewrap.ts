@@ -1,7 +1,19 @@
-import { BUBBLEWRAP, type BubblewrapOptions, checkedBubblewrapOptions } from "./bubblewrap/options.ts";
-import { bubblewrapPreflight } from "./bubblewrap/preflight.ts";
+import { overlayProblem } from "../process/overlay/overlayProblem.ts";
+import { sharedAnswer } from "../tools/wait/sharedAnswer.ts";
+import {
+  BUBBLEWRAP,
+  type BubblewrapOptions,
+  checkedBubblewrapOptions,
+  sharesNetwork,
+} from "./bubblewrap/options.ts";
+import { bubblewrapPreflight, tryNamespaces } from "./bubblewrap/preflight.ts";
 import { createBubblewrapSandbox } from "./bubblewrap/sandbox.ts";
+import { programsBase } from "./bubblewrap/snapshot.ts";
 import { type BindMountSandboxProvider, createBindMountSandboxProvider } from "./contract.ts";
+import { settingsDigest } from "./handle/settingsDigest.ts";
+
+/** The machine's settings hardly change while a fleet runs. */
+const NAMESPACES_FRESH_MS = 60_000;
 
 export type { MountOption } from "./mounts/resolveMounts.ts";
 export type { BubblewrapOptions };
@@ -18,11 +30,16 @@ export type { BubblewrapOptions };
  */
 export const bubblewrap = (options: BubblewrapOptions = {}): BindMountSandboxProvider => {
   const settings = checkedBubblewrapOptions(options);
+  const requireNamespaces = sharedAnswer(NAMESPACES_FRESH_MS, tryNamespaces);
   return createBindMountSandboxProvider({
     name: BUBBLEWRAP,
     ...(settings.env && { env: settings.env }),
     capabilities: { sudo: false, networkPolicy: "on-off" },
-    preflight: (preflightOptions) => bubblewrapPreflight(settings, preflightOptions),
+    overlayProblem,
+    stacksLayers: true,
+    preflight: (preflightOptions) => bubblewrapPreflight(settings, preflightOptions, requireNamespaces),
+    snapshotBase: async (preflightOptions) =>
+      `${await programsBase(settings, preflightOptions)} ${settingsDigest({ network: sharesNetwork(settings), mounts: settings.mounts })}`,
     create: (createOptions) => createBubblewrapSandbox(settings, createOptions),
   });
 };

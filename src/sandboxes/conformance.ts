@@ -5,11 +5,13 @@ import { endingCases } from "./conformance/endingCases.ts";
 import { environmentCases } from "./conformance/environmentCases.ts";
 import { fileCases } from "./conformance/fileCases.ts";
 import { inOwnSandbox, SharedSandbox } from "./conformance/sharedSandbox.ts";
+import { snapshotCases } from "./conformance/snapshotCases.ts";
 import { streamCases } from "./conformance/streamCases.ts";
+import type { SandboxCreateOptions } from "./contract.ts";
 
 export type { AnySandboxHandle, ConformanceCase, ConformanceTraits };
 
-const TRAITS: Checks<ConformanceTraits> = { ownsProcessNamespace: flag };
+const TRAITS: Checks<ConformanceTraits> = { ownsProcessNamespace: flag, removeSnapshot: callback };
 
 /** The cases, and the sandbox that most of them share. */
 export interface ConformanceSuite {
@@ -21,7 +23,8 @@ export interface ConformanceSuite {
 /**
  * The promises of `SandboxHandle`, one case each, for whatever test runner: a sandbox provider that passes works with
  * sanddune. All cases but the few that end their sandbox share one, which the first of them opens. Its worktree has to be
- * empty, since cases delete what is in it. The sandbox needs `sh`, coreutils, `grep`, `setsid`.
+ * empty, since cases delete what is in it. The sandbox needs `sh`, coreutils, `grep`, `setsid`. Where the handle has `snapshot`,
+ * `open` has to pass its options on to `create`.
  *
  * @example
  * import { after, test } from "node:test";
@@ -33,13 +36,20 @@ export interface ConformanceSuite {
  * after(close);
  */
 export const sandboxConformance = (
-  open: () => Promise<AnySandboxHandle>,
+  open: (options?: Pick<SandboxCreateOptions, "snapshot">) => Promise<AnySandboxHandle>,
   traits: ConformanceTraits = {},
 ): ConformanceSuite => {
   checkValue("open", open, callback);
   const known = { ownsProcessNamespace: true, ...checkedOptions(traits, TRAITS) };
   const shared = new SharedSandbox(open);
-  const cases = [...commandCases, ...streamCases, ...environmentCases, ...fileCases, ...endingCases]
+  const cases = [
+    ...commandCases,
+    ...streamCases,
+    ...environmentCases,
+    ...fileCases,
+    ...snapshotCases(open, known.removeSnapshot),
+    ...endingCases,
+  ]
     .filter((definition) => definition.appliesTo?.(known) ?? true)
     .map((definition) => ({
       name: definition.name,

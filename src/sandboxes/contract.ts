@@ -40,6 +40,22 @@ export interface ExecResult {
 /** The options of `interactiveExec`. */
 export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">;
 
+/** State that a provider has kept of a sandbox, for new sandboxes to start from. */
+export interface SandboxSnapshot {
+  /** Unique, and fit for the tag of an image. */
+  readonly name: string;
+  /** An absolute directory of the host, of this user alone. The provider may keep files in it. */
+  readonly directory: string;
+  /** What the provider needs to find the state again, for example the id of an image. Only the provider reads it. */
+  readonly state: string;
+}
+
+/** The options of `snapshot`. */
+export interface SnapshotOptions extends Pick<SandboxSnapshot, "name" | "directory"> {
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A live sandbox, made by a sandbox provider.
  *
@@ -49,6 +65,9 @@ export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">
  * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
  * - `interactiveExec` runs `command` on a terminal in the sandbox, which is shown on this process's terminal: the command
  *   MUST NOT get access to the host's terminal, into which it could type. The promises of `exec` hold, and sizes are passed on.
+ * - `snapshot` keeps what commands have changed in the sandbox itself: everything but its mounts. `directory` exists and is
+ *   empty; no command of a caller runs meanwhile. It resolves with the `state` of the snapshot, and the sandbox MUST be as usable
+ *   as before. If it rejects, nothing MUST be left of the snapshot.
  * - `leave` ends the handle of a lost sandbox that may still exist and hold the only copy of work: the sandbox stays until its
  *   lease is over. It resolves with `false` if there is no work to fetch; then `close` is called.
  * - `close` MUST be idempotent, also when called concurrently or after the sandbox died. It rejects only if something
@@ -64,6 +83,8 @@ export interface SandboxHandle {
   interactiveExec?(command: string, options?: InteractiveExecOptions): Promise<{ readonly exitCode: number }>;
   /** Copies one regular file to the host. Refuses symbolic links, at either end. */
   copyFileOut(sandboxPath: string, hostPath: string): Promise<void>;
+  /** Left out if the state of a sandbox cannot be kept. */
+  snapshot?(options: SnapshotOptions): Promise<string>;
   /** Left out if a lost sandbox is gone for good. */
   leave?(): Promise<boolean>;
   close(): Promise<void>;
@@ -89,6 +110,16 @@ export interface SandboxMount {
   readonly hostPath: string;
   readonly sandboxPath: string;
   readonly readOnly: boolean;
+  /**
+   * The sandbox sees `hostPath` with the changes of an overlay: nothing is written to `hostPath`, and everything to the upper
+   * directory. Only providers with `overlayProblem` get such mounts.
+   */
+  readonly overlay?: {
+    readonly upperPath: string;
+    readonly workPath: string;
+    /** Read-only directories between `hostPath` and the upper one, the topmost first. Only providers with `stacksLayers` get any. */
+    readonly layerPaths?: readonly string[];
+  };
 }
 
 /** The options of an isolated provider's `create`. */
@@ -103,6 +134,8 @@ export interface SandboxCreateOptions {
   readonly cwd?: string;
   /** Commands with `sudo` will be run, e.g. to install packages. */
   readonly usesSudo?: boolean;
+  /** Start from this state, which a sandbox of the same provider and the same settings had, instead of from the image. */
+  readonly snapshot?: SandboxSnapshot;
   /**
    * Called before anything is created, by providers that make sandboxes in several places: with what `sanddune clean` needs to
    * find this one again, such as the address of a daemon. Never a secret.
@@ -156,12 +189,31 @@ interface SandboxProviderDefinition {
   readonly capabilities?: SandboxCapabilities;
   /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
   preflight?(options: PreflightOptions): Promise<void>;
+  /** Removes what a snapshot has outside of its directory. Idempotent. Sandboxes that were started from it remain usable. */
+  removeSnapshot?(snapshot: SandboxSnapshot): Promise<void>;
+  /**
+   * Identifies what a new sandbox starts from, for example by the id of the image. A snapshot of a sandbox with another base is
+   * out of date.
+   */
+  snapshotBase?(options: PreflightOptions): Promise<string>;
+  /**
+   * Names where its snapshots are made now, such as the address of an engine, if that depends on the environment of the process.
+   * Never a secret. A snapshot is used and removed only where it was made.
+   */
+  snapshotPlace?(): Promise<string>;
   /** Lets `sanddune clean` and `sanddune rescue` find sandboxes whose process has died. */
   readonly leftovers?: SandboxLeftovers;
 }
 
 /** The definition that `createBindMountSandboxProvider()` takes. */
 export interface BindMountSandboxProviderDefinition extends SandboxProviderDefinition {
+  /**
+   * Resolves with the reason why a sandbox cannot mount an overlay of directories beside this one, and with `undefined` if it can.
+   * The directory is empty, and is removed afterwards. If the function is left out, no mount has an `overlay`.
+   */
+  overlayProblem?(directory: string): Promise<string | undefined>;
+  /** An overlay of its sandboxes can have `layerPaths`. */
+  readonly stacksLayers?: boolean;
   create(options: BindMountCreateOptions): Promise<BindMountSandboxHandle>;
 }
 

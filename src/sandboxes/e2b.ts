@@ -2,6 +2,7 @@ import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./c
 import { E2B, e2bAccount, loadE2b, requireE2b } from "./e2b/client.ts";
 import { type E2bOptions, e2bSettings } from "./e2b/options.ts";
 import { createE2bSandbox } from "./e2b/sandbox.ts";
+import { removeE2bSnapshots } from "./e2b/snapshot.ts";
 import { writeCloudPlace } from "./services/account.ts";
 
 export type { CloudNetwork } from "./services/serviceOptions.ts";
@@ -22,6 +23,8 @@ export const e2b = (options: E2bOptions = {}): IsolatedSandboxProvider => {
     capabilities: { terminal: false },
     preflight: async ({ signal }) =>
       requireE2b(await loadE2b(), { timeoutMs: settings.requestTimeoutMs, signal }),
+    removeSnapshot: async ({ name }) =>
+      removeE2bSnapshots(await loadE2b(), name, { timeoutMs: settings.requestTimeoutMs }),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
       await loadE2b();

@@ -56,6 +56,7 @@ const DESCRIPTION: Checks<CommandSandboxDescription> = {
   killAtExit: callback,
   diagnose: callback,
   explainKill: callback,
+  snapshot: callback,
   leave: callback,
   close: callback,
 };

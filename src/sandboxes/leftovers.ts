@@ -10,6 +10,14 @@ export interface LeftSandbox {
   readonly temporaryDirectory: string;
 }
 
+/** A snapshot whose process died before it could be removed, as its run's journal names it. */
+export interface LeftSnapshot {
+  readonly name: string;
+  readonly runId: string;
+  /** As in `LeftSandbox`, of the sandbox that it is of. */
+  readonly place?: string;
+}
+
 /** How sandboxes of one provider are found and removed without the handle that made them. */
 export interface SandboxLeftovers {
   /** The sandbox holds the only copy of the agent's files. A function decides where that depends on the sandbox. */
@@ -23,6 +31,18 @@ export interface SandboxLeftovers {
   reopen?(sandbox: LeftSandbox): Promise<IsolatedSandboxHandle>;
   /** Removes what `find` finds. */
   remove(sandbox: LeftSandbox): Promise<void>;
+  /**
+   * Describes what is left of a snapshot outside of its directory; `undefined` if nothing is. Rejects if that is unknown. Left out
+   * where snapshots are only in their directories, or end by themselves.
+   */
+  findSnapshot?(snapshot: LeftSnapshot, signal?: AbortSignal): Promise<string | undefined>;
+  /**
+   * Resolves with the reason why what `findSnapshot` finds cannot be removed yet, for example because a fork still needs it;
+   * `undefined` if it can. Left out where snapshots can always be removed.
+   */
+  whySnapshotStays?(snapshot: LeftSnapshot, signal?: AbortSignal): Promise<string | undefined>;
+  /** Removes what `findSnapshot` finds. */
+  removeSnapshot?(snapshot: LeftSnapshot): Promise<void>;
   /**
    * Finds sandboxes of runs in these checkouts that no journal lists and whose process is dead. Left out where sandboxes end
    * by themselves, or do not name their repository.

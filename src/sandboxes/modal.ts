@@ -3,6 +3,7 @@ import { askModal, connectToModal, MODAL, requireModal } from "./modal/client.ts
 import { type ModalOptions, modalSettings } from "./modal/options.ts";
 import { writeModalPlace } from "./modal/place.ts";
 import { createModalSandbox } from "./modal/sandbox.ts";
+import { removeModalSnapshot } from "./modal/snapshot.ts";
 
 export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { ModalOptions };
@@ -26,6 +27,7 @@ export const modal = (options: ModalOptions = {}): IsolatedSandboxProvider => {
       askModal((client) =>
         requireModal(client, settings.app, { timeoutMs: settings.requestTimeoutMs, signal }),
       ),
+    removeSnapshot: (snapshot) => removeModalSnapshot(snapshot, settings.requestTimeoutMs),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
       const connection = await connectToModal();

@@ -29,15 +29,25 @@ const LEFTOVERS: Checks<SandboxLeftovers> = {
   findUnlisted: callback,
   reopen: callback,
   remove: callback,
+  findSnapshot: callback,
+  whySnapshotStays: callback,
+  removeSnapshot: callback,
 };
 
 type Definition = BindMountSandboxProviderDefinition | IsolatedSandboxProviderDefinition;
 
-const DEFINITION: Checks<Definition> = {
+const DEFINITION: Checks<
+  Definition & Pick<BindMountSandboxProviderDefinition, "overlayProblem" | "stacksLayers">
+> = {
   name: text,
   env,
   capabilities: nested("capabilities", CAPABILITIES),
   preflight: callback,
+  overlayProblem: callback,
+  removeSnapshot: callback,
+  snapshotBase: callback,
+  snapshotPlace: callback,
+  stacksLayers: flag,
   leftovers: nested("leftovers", LEFTOVERS, ["holdsWork", "find", "remove"]),
   create: callback,
 };

@@ -4,6 +4,7 @@ import { loadVercel, requireVercel, vercelAccount } from "./vercel/client.ts";
 import { VERCEL } from "./vercel/error.ts";
 import { type VercelOptions, vercelSettings } from "./vercel/options.ts";
 import { createVercelSandbox } from "./vercel/sandbox.ts";
+import { removeVercelSnapshot } from "./vercel/snapshot.ts";
 
 export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { VercelOptions };
@@ -24,6 +25,8 @@ export const vercel = (options: VercelOptions = {}): IsolatedSandboxProvider => 
     capabilities: { terminal: false },
     preflight: async ({ signal }) =>
       requireVercel(await loadVercel(), { timeoutMs: settings.requestTimeoutMs, signal }),
+    removeSnapshot: async (snapshot) =>
+      removeVercelSnapshot(await loadVercel(), snapshot, { timeoutMs: settings.requestTimeoutMs }),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
       createOptions.onPlaced?.(writeCloudPlace(vercelAccount(await loadVercel()), settings.lifetimeMs));

@@ -8,6 +8,7 @@ import type {
   BindMountSandboxProvider,
   IsolatedSandboxHandle,
   IsolatedSandboxProvider,
+  SandboxCreateOptions,
 } from "../../src/sandboxes/contract.ts";
 import { RUN_ID } from "../helpers/repository/runId.ts";
 
@@ -62,5 +63,8 @@ export const openBindMount = async (
   }
 };
 
-export const openIsolated = (provider: IsolatedSandboxProvider): Promise<IsolatedSandboxHandle> =>
-  provider.create({ runId: "test-run", sandboxName: newSandboxName(), repositoryPath: tmpdir() });
+export const openIsolated = (
+  provider: IsolatedSandboxProvider,
+  options: Pick<SandboxCreateOptions, "snapshot"> = {},
+): Promise<IsolatedSandboxHandle> =>
+  provider.create({ runId: "test-run", sandboxName: newSandboxName(), repositoryPath: tmpdir(), ...options });

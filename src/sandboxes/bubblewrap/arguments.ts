@@ -58,6 +58,8 @@ export interface BubblewrapPlan {
   /** Further programs on PATH, with the paths at which they are visible. */
   readonly programs?: ReadonlyMap<string, string>;
   readonly network: boolean;
+  /** The user in the sandbox; the one of the host when it is left out. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   readonly readOnlyPaths: readonly string[];
   /** In this order: later mounts lie over earlier ones. */
   readonly mounts: readonly SandboxMount[];
@@ -82,6 +84,7 @@ export const rootArguments = (rootDirectories: readonly RootDirectory[]): string
 export const bubblewrapArguments = (plan: BubblewrapPlan): string[] => [
   "--unshare-all",
   ...(plan.network ? ["--share-net"] : []),
+  ...(plan.user ? ["--uid", String(plan.user.uid), "--gid", String(plan.user.gid)] : []),
   "--die-with-parent",
   // Without its own session, a process could type into sanddune's terminal; with one, the keys of a terminal that was made
   // for it would not reach it.

@@ -37,7 +37,8 @@ const coveredBy = ({ sandboxPath }: SandboxMount, mounts: readonly SandboxMount[
     .filter((other) => other.sandboxPath !== sandboxPath && isInside(other.sandboxPath, sandboxPath))
     .sort((one, other) => other.sandboxPath.length - one.sandboxPath.length);
   if (around === undefined || around.readOnly) return [];
-  return [join(around.hostPath, relative(around.sandboxPath, sandboxPath))];
+  const writtenTo = around.overlay?.upperPath ?? around.hostPath;
+  return [join(writtenTo, relative(around.sandboxPath, sandboxPath))];
 };
 
 /**

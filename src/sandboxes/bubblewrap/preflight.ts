@@ -1,6 +1,7 @@
-import { lstat, readlink } from "node:fs/promises";
+import { lstatSync, readlinkSync } from "node:fs";
 import { ProcessStartError, SandboxUnavailableError } from "../../errors.ts";
 import { runProcess } from "../../process/runProcess.ts";
+import { orAborted } from "../../tools/wait/onAbort.ts";
 import type { PreflightOptions } from "../contract.ts";
 import { requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
 import { ROOT_DIRECTORIES, type RootDirectory, rootArguments } from "./arguments.ts";
@@ -10,31 +11,19 @@ import { programsFor } from "./programsFor.ts";
 export const PROGRAM = "bwrap";
 
 /** The directories of the host's root that hold programs; on many systems some of them are links. */
-export const rootDirectories = async (): Promise<RootDirectory[]> => {
-  const found = await Promise.all(
-    ROOT_DIRECTORIES.map(async (name): Promise<RootDirectory | undefined> => {
-      const status = await lstat(`/${name}`).catch(() => undefined);
-      if (status === undefined) return undefined;
-      return status.isSymbolicLink() ? { name, linkTarget: await readlink(`/${name}`) } : { name };
-    }),
-  );
-  return found.filter((directory) => directory !== undefined);
-};
+export const rootDirectories = (): RootDirectory[] =>
+  ROOT_DIRECTORIES.flatMap((name) => {
+    const status = lstatSync(`/${name}`, { throwIfNoEntry: false });
+    if (status === undefined) return [];
+    return [status.isSymbolicLink() ? { name, linkTarget: readlinkSync(`/${name}`) } : { name }];
+  });
 
-const tryNamespaces = async (signal: AbortSignal | undefined): Promise<void> => {
+/** Rejects if this machine does not allow namespaces. */
+export const tryNamespaces = async (): Promise<void> => {
   const trial = await runProcess({
     program: PROGRAM,
-    args: [
-      "--unshare-all",
-      ...rootArguments(await rootDirectories()),
-      "--proc",
-      "/proc",
-      "--dev",
-      "/dev",
-      "true",
-    ],
+    args: ["--unshare-all", ...rootArguments(rootDirectories()), "--proc", "/proc", "--dev", "/dev", "true"],
     timeoutMs: 10_000,
-    ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (error instanceof ProcessStartError) {
       throw new SandboxUnavailableError(
@@ -58,9 +47,11 @@ const tryNamespaces = async (signal: AbortSignal | undefined): Promise<void> => 
 export const bubblewrapPreflight = async (
   settings: BubblewrapOptions,
   { usesTerminal, signal, ...place }: PreflightOptions,
+  requireNamespaces: () => Promise<void>,
 ): Promise<void> => {
+  signal?.throwIfAborted();
   if (usesTerminal) await requirePseudoTerminal(BUBBLEWRAP);
   await userMounts(settings, place);
   await programsFor(settings, place.repositoryPath);
-  await tryNamespaces(signal);
+  await orAborted(requireNamespaces(), signal);
 };

@@ -6,6 +6,7 @@ import { hostPath } from "../../process/hostPrograms.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { BindMountCreateOptions, BindMountSandboxHandle } from "../contract.ts";
+import { keepDirectories, makeDirectories } from "../directories/directorySnapshot.ts";
 import { commandSandbox } from "../exec/commandSandbox.ts";
 import { killOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
@@ -14,9 +15,13 @@ import { bubblewrapArguments, PROGRAMS_PATH } from "./arguments.ts";
 import { bubblewrapDirectory } from "./directory.ts";
 import { pinned, refuseReplaceable } from "./mountSources.ts";
 import { BUBBLEWRAP, type BubblewrapOptions, sharesNetwork, userMounts } from "./options.ts";
+import { type OpenedMounts, openOverlays } from "./overlayMounts.ts";
 import { PROGRAM, rootDirectories } from "./preflight.ts";
 import { programsFor } from "./programsFor.ts";
 import type { UserPrograms } from "./userPrograms.ts";
+
+/** All that commands can write to besides mounts. */
+const PARTS = ["tmp", "home"] as const;
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -58,17 +63,22 @@ export const createBubblewrapSandbox = async (
     await refuseReplaceable("readOnlyPaths", readOnlyPaths, mounts);
   }
   const programs = await programsFor(settings, options.repositoryPath);
-  const links = await rootDirectories();
+  const links = rootDirectories();
 
   // The name identifies the sandbox, if sanddune is killed before it can remove the directory.
   const directory = bubblewrapDirectory(await realpath(tmpdir()), sandboxName);
   const temporaryPath = join(directory, "tmp");
   const homeHostPath = join(directory, "home");
-  const remove = () => removeDirectory(directory);
+  let opened: OpenedMounts = { mounts, overlay: undefined };
+  const remove = async () => {
+    await opened.overlay?.close();
+    await removeDirectory(directory);
+  };
   await mkdir(directory, { mode: 0o700 });
   try {
-    await mkdir(temporaryPath);
-    await mkdir(homeHostPath);
+    const { snapshot, signal } = options;
+    await makeDirectories(directory, PARTS, { provider: BUBBLEWRAP, snapshot, signal });
+    opened = await openOverlays(mounts, directory);
     options.signal?.throwIfAborted();
   } catch (error) {
     await remove();
@@ -85,8 +95,11 @@ export const createBubblewrapSandbox = async (
     programs: programs.links,
     network: sharesNetwork(settings),
     readOnlyPaths: [...programs.paths, ...readOnlyPaths],
-    mounts,
+    mounts: opened.mounts,
+    // In the namespace of an overlay, an ordinary user is root.
+    user: opened.overlay?.user,
   };
+  const { inside = (argv: readonly string[]) => argv } = opened.overlay ?? {};
   const checkSources = pinned(
     BUBBLEWRAP,
     [...plan.readOnlyPaths, ...own.map(({ hostPath }) => hostPath)],
@@ -103,14 +116,29 @@ export const createBubblewrapSandbox = async (
       checkSources();
       const prefix = bubblewrapArguments({ ...plan, terminal });
       const env = environmentOfBubblewrap(sandboxName, execId);
-      if (!terminal) return { program: PROGRAM, args: [...prefix, "--", ...argv], env };
-      const args = ["-c", IGNORE_KEYS, "sh", PROGRAM, ...prefix, "--", "sh", "-c", HEED_KEYS, "sh", ...argv];
+      if (!terminal) {
+        const [program = PROGRAM, ...args] = inside([PROGRAM, ...prefix, "--", ...argv]);
+        return { program, args, env };
+      }
+      const args = [
+        "-c",
+        IGNORE_KEYS,
+        "sh",
+        ...inside([PROGRAM, ...prefix]),
+        "--",
+        "sh",
+        "-c",
+        HEED_KEYS,
+        "sh",
+        ...argv,
+      ];
       return inPseudoTerminal({ program: "sh", args, env });
     },
     // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
     // host kills, when both have only just been started.
     ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(BUBBLEWRAP),
+    snapshot: (snapshot) => keepDirectories(directory, PARTS, snapshot),
     diagnose: async () => ({ problem: `${PROGRAM} can no longer start commands in it`, details: "" }),
     close: remove,
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "../contract.ts";
+import type { BindMountSandboxHandle, IsolatedSandboxHandle, SandboxSnapshot } from "../contract.ts";
 
 /** A handle of either kind of sandbox provider. */
 export type AnySandboxHandle = BindMountSandboxHandle | IsolatedSandboxHandle;
@@ -13,6 +13,8 @@ export interface ConformanceTraits {
    * environment must be killed with the rest. `true` when it is left out.
    */
   readonly ownsProcessNamespace?: boolean;
+  /** The provider's own, for the cases of snapshots. */
+  readonly removeSnapshot?: (snapshot: SandboxSnapshot) => Promise<void>;
 }
 
 /** One promise of the contract. `run` rejects with an `AssertionError` when it is broken. */
@@ -28,7 +30,7 @@ export interface CaseDefinition {
   readonly needsOwnSandbox?: boolean;
   /** The case leaves the worktree as it was: it is not emptied before the next case. */
   readonly makesNoFiles?: boolean;
-  appliesTo?(traits: Required<ConformanceTraits>): boolean;
+  appliesTo?(traits: ConformanceTraits): boolean;
   check(sandbox: AnySandboxHandle): Promise<void>;
 }
 

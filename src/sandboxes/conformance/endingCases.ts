@@ -66,7 +66,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "a descendant that has cleared its environment dies as well",
-    appliesTo: (traits) => traits.ownsProcessNamespace,
+    appliesTo: (traits) => traits.ownsProcessNamespace !== false,
     check: (sandbox) => assertAbortKills(sandbox, [CLEARED_ENVIRONMENT]),
   },
   {

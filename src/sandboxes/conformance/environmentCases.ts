@@ -87,7 +87,7 @@ export const environmentCases: readonly CaseDefinition[] = [
   {
     name: "the host's environment cannot be read from other processes in the sandbox",
     makesNoFiles: true,
-    appliesTo: (traits) => traits.ownsProcessNamespace,
+    appliesTo: (traits) => traits.ownsProcessNamespace !== false,
     check: (sandbox) =>
       withHostVariable(async (value) => {
         const result = await sandbox.exec("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'");

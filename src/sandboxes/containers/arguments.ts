@@ -1,5 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import type { OverlayLayers } from "../../process/overlay/layers.ts";
 import type { SandboxMount } from "../contract.ts";
 
 /** Gives the user of the commands a name: programs fail for a uid that is not in /etc/passwd. */
@@ -80,6 +81,8 @@ export interface ContainerPlan {
   readonly selinuxLabel: "z" | "Z" | false;
   /** `--mount` of the engine sets SELinux labels. */
   readonly mountSetsLabels: boolean;
+  /** The arguments of the engine that mount an overlay. */
+  readonly overlayArguments: (mount: SandboxMount, layers: OverlayLayers) => string[];
   /** The network to start with; the engine's default when it is left out. */
   readonly network: string | undefined;
   readonly memory: string | undefined;
@@ -92,7 +95,7 @@ export interface ContainerPlan {
 }
 
 /** One field of the comma-separated list that `--mount` takes. */
-const field = (key: string, value: string): string => {
+export const mountField = (key: string, value: string): string => {
   const text = `${key}=${value}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
@@ -113,13 +116,19 @@ const RELABEL = { z: "relabel=shared", Z: "relabel=private" } as const;
 
 export const mountArguments = (
   mount: SandboxMount,
-  { selinuxLabel, mountSetsLabels }: Pick<ContainerPlan, "selinuxLabel" | "mountSetsLabels">,
+  {
+    selinuxLabel,
+    mountSetsLabels,
+    overlayArguments,
+  }: Pick<ContainerPlan, "selinuxLabel" | "mountSetsLabels" | "overlayArguments">,
 ): string[] => {
+  if (mount.overlay !== undefined)
+    return overlayArguments(mount, { lowerPath: mount.hostPath, ...mount.overlay });
   if (selinuxLabel !== false && !mountSetsLabels) return volumeArguments(mount, selinuxLabel);
   const fields = [
     "type=bind",
-    field("src", mount.hostPath),
-    field("dst", mount.sandboxPath),
+    mountField("src", mount.hostPath),
+    mountField("dst", mount.sandboxPath),
     ...(mount.readOnly ? ["readonly"] : []),
     ...(selinuxLabel === false ? [] : [RELABEL[selinuxLabel]]),
   ];

@@ -1,5 +1,9 @@
+import { SandboxError } from "../../errors.ts";
+import { isRoot, mountOptions } from "../../process/overlay/layers.ts";
 import { runProcess } from "../../process/runProcess.ts";
-import { type ContainerEngine, engineClients, hostUserId } from "./engine.ts";
+import { mountField } from "./arguments.ts";
+import { type ContainerEngine, callEngine, engineClients, hostUserId } from "./engine.ts";
+import { dockerSocket, USUAL_DOCKER_SOCKET } from "./socket/dockerSocket.ts";
 
 const askWhetherRootless = async (): Promise<boolean> => {
   const answer = await runProcess({
@@ -23,15 +27,56 @@ const daemonIsRootless = async (): Promise<boolean> => {
   return answer;
 };
 
+/** A context is known to the client only. */
+const askAddress = async (): Promise<string> => {
+  const format = "{{.Endpoints.docker.Host}}";
+  const { exitCode, stdout, stderr } = await callEngine(
+    engineClients.docker,
+    ["context", "inspect", "--format", format],
+    { timeoutMs: 10_000 },
+  );
+  if (exitCode === 0) return stdout.trim();
+  throw new SandboxError("docker", "the address of its daemon could not be found out", stderr);
+};
+
+const addressOfDaemon = async (): Promise<string> => {
+  const socketPath = dockerSocket();
+  if (socketPath !== undefined) return `unix://${socketPath}`;
+  const { DOCKER_HOST: host, DOCKER_CONTEXT: context } = process.env;
+  return host && !context ? host : askAddress();
+};
+
 /** Docker, as the container sandboxes use it. */
 export const dockerEngine: ContainerEngine = {
   ...engineClients.docker,
   removeArguments: ["rm", "--force", "--volumes"],
+  commitArguments: ["commit"],
+  untagArguments: (tag) => ["image", "rm", "--force", tag],
   runArguments: [],
-  usualSocketPath: "/var/run/docker.sock",
+  usualSocketPath: USUAL_DOCKER_SOCKET,
+  localSocket: dockerSocket,
+  address: addressOfDaemon,
   clientArguments: (url) => ["--host", url],
   defaultSelinuxLabel: () => false,
   mountSetsLabels: false,
+  // A volume for this container alone.
+  overlayArguments: ({ sandboxPath }, layers) => [
+    "--mount",
+    [
+      "type=volume",
+      mountField("dst", sandboxPath),
+      "volume-driver=local",
+      "volume-opt=type=overlay",
+      "volume-opt=device=overlay",
+      mountField("volume-opt", `o=${mountOptions(layers)}`),
+    ].join(","),
+  ],
+  stacksLayers: true,
+  // A deleted file leaves one of root's in the work directory. A root that a rootless daemon has is this user.
+  overlayProblem: async () =>
+    isRoot() || (await daemonIsRootless())
+      ? undefined
+      : "the Docker daemon leaves files in an overlay that only root can delete",
   hostUser: async () => ({
     user: (await daemonIsRootless()) ? "0:0" : hostUserId(),
     runArguments: [],

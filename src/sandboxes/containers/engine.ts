@@ -1,7 +1,9 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../../errors.ts";
+import type { OverlayLayers } from "../../process/overlay/layers.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../../process/runProcess.ts";
 import { inTime, TimeLimitError } from "../../tools/wait/timeLimit.ts";
+import type { SandboxMount } from "../contract.ts";
 import { type ContainerUser, isBuiltHere } from "./arguments.ts";
 
 /** How an engine's client reaches an engine on another machine. */
@@ -55,13 +57,27 @@ export interface ContainerEngine extends EngineClient {
   readonly runArguments: readonly string[];
   /** The engine's default socket on its machine. */
   readonly usualSocketPath: string;
+  /** The socket of the daemon that the client uses; `undefined` if there is none, or only the client knows. */
+  localSocket(): string | undefined;
+  /** The address of the engine that the client uses now. */
+  address(): Promise<string>;
   /** The client's arguments for an engine at an address. */
   clientArguments(url: string): readonly string[];
   /** Whether bind mounts get an SELinux label when the user does not say. */
   defaultSelinuxLabel(): "z" | false;
   /** Its `--mount` sets SELinux labels. */
   readonly mountSetsLabels: boolean;
+  /** The arguments that mount an overlay, which the engine removes with the container. */
+  overlayArguments(mount: SandboxMount, layers: OverlayLayers): string[];
+  /** Its overlays can have more than one directory below the upper one. */
+  readonly stacksLayers: boolean;
+  /** Why it cannot mount overlays that this process can; `undefined` if it can. */
+  overlayProblem(): Promise<string | undefined>;
   readonly removeArguments: readonly string[];
+  /** The arguments that make an image of a container. */
+  readonly commitArguments: readonly string[];
+  /** The arguments that take a tag from an image, also if containers use it. */
+  untagArguments(tag: string): readonly string[];
 }
 
 /** `uid:gid` of the host's user. On systems without such numbers, the engine's file sharing ignores them. */
@@ -132,7 +148,7 @@ export const callEngine = async (
   });
 };
 
-const IMAGE_IS_MISSING = /no such image|image not known|unable to find image/i;
+export const IMAGE_IS_MISSING = /no such image|image not known|unable to find image/i;
 const DOES_NOT_ANSWER =
   /cannot connect|failed to connect|unable to connect|connection (refused|reset)|error during connect|is the docker daemon running|dial (tcp|unix)|i\/o timeout|: EOF|broken pipe|no such host/i;
 

@@ -1,10 +1,12 @@
 import { SandboxError, SandboxLostError } from "../../errors.ts";
-import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
+import type { LeftSandbox, LeftSnapshot, SandboxLeftovers } from "../leftovers.ts";
 import { remoteEngine } from "../remote/remoteEngine.ts";
 import { parseRemoteHost } from "../remote/remoteHost.ts";
 import { dockerEngine } from "./dockerEngine.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
 import { podmanEngine } from "./podmanEngine.ts";
+import { removeSnapshotImage } from "./snapshot.ts";
+import { hasSnapshotImage, isSnapshotUsed, snapshotOf, snapshotTag } from "./snapshotImages.ts";
 import { removeContainer } from "./startContainer.ts";
 import { findUnlistedContainers } from "./unlistedContainers.ts";
 
@@ -30,13 +32,16 @@ const isContainerOf = async (
 };
 
 /** The engine of a container. A journal's place is believed only if it is an address and nothing else. */
-const engineAt = (engine: ContainerEngine, { sandboxName, place }: LeftSandbox): ContainerEngine => {
+const engineAt = (
+  engine: ContainerEngine,
+  { place, ...thing }: LeftSandbox | LeftSnapshot,
+): ContainerEngine => {
   if (place === undefined) return engine;
   const host = parseRemoteHost(place);
   if (host !== undefined) return remoteEngine(engine, host);
   throw new SandboxError(
     engine.name,
-    `the journal says that the container ${sandboxName} is at ${JSON.stringify(place)}, which is not the address of an engine`,
+    `the journal says that ${"name" in thing ? thing.name : thing.sandboxName} is at ${JSON.stringify(place)}, which is not the address of an engine`,
   );
 };
 
@@ -58,7 +63,22 @@ const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
     const { reopenContainer } = await import("../remote/remoteHandle.ts");
     return reopenContainer(at, sandbox.sandboxName);
   },
-  remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),
+  remove: async (sandbox) => {
+    const at = engineAt(engine, sandbox);
+    await removeContainer(at, sandbox.sandboxName, await snapshotOf(at, sandbox.sandboxName));
+  },
+  findSnapshot: async (snapshot) => {
+    const at = engineAt(engine, snapshot);
+    const where = snapshot.place === undefined ? "" : ` at ${snapshot.place}`;
+    return (await hasSnapshotImage(at, snapshot.name))
+      ? `${engine.name} image ${snapshotTag(snapshot.name)}${where}`
+      : undefined;
+  },
+  whySnapshotStays: async (snapshot) =>
+    (await isSnapshotUsed(engineAt(engine, snapshot), snapshot.name))
+      ? "a sandbox that was started from it still exists; it is removed with the last one"
+      : undefined,
+  removeSnapshot: async (snapshot) => removeSnapshotImage(engineAt(engine, snapshot), snapshot.name),
   findUnlisted: (checkouts, isListed) => findUnlistedContainers(engine, checkouts, isListed),
 });
 

@@ -1,5 +1,5 @@
-import { SandboxError } from "../../errors.ts";
 import { killExecArguments } from "../../process/kill/killScript.ts";
+import { overlayProblem } from "../../process/overlay/overlayProblem.ts";
 import {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -9,19 +9,24 @@ import {
 } from "../contract.ts";
 import { commandSandbox } from "../exec/commandSandbox.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
+import { settingsDigest } from "../handle/settingsDigest.ts";
 import { mountArguments } from "./arguments.ts";
 import { containerCommands } from "./commands.ts";
-import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
-import { type ContainerOptions, imageOf, mountsOf } from "./options.ts";
+import type { ContainerEngine } from "./engine.ts";
+import { type ImageId, imageIds } from "./imageId.ts";
+import { type ContainerOptions, mountsOf } from "./options.ts";
+import { commitContainer, removeSnapshotImage } from "./snapshot.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
 import { processLabel } from "./unlistedContainers.ts";
 
-const INSPECT_TIMEOUT_MS = 10_000;
+/** The runs of a fleet begin together. */
+const IMAGE_FRESH_MS = 1000;
 const KILL_TIMEOUT_MS = 2000;
 
 const labelsOf = (engine: ContainerEngine, settings: ContainerOptions) => ({
   selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
   mountSetsLabels: engine.mountSetsLabels,
+  overlayArguments: engine.overlayArguments,
 });
 
 /** Checks everything that could keep a container from starting. */
@@ -29,23 +34,14 @@ const preflight = async (
   engine: ContainerEngine,
   settings: ContainerOptions,
   options: PreflightOptions,
+  imageId: ImageId,
 ): Promise<void> => {
-  const image = imageOf(settings, options.repositoryPath);
   const worktree = { hostPath: options.repositoryPath, sandboxPath: "/", readOnly: false };
   const labels = labelsOf(engine, settings);
   for (const mount of [worktree, ...(await mountsOf(settings, options))]) {
     mountArguments(mount, labels);
   }
-  const inspected = await callEngine(engine, ["image", "inspect", "--format", "{{.Id}}", image], {
-    timeoutMs: INSPECT_TIMEOUT_MS,
-    signal: options.signal,
-  });
-  if (inspected.exitCode !== 0) {
-    throw (
-      unavailability(engine, image, inspected.stderr) ??
-      new SandboxError(engine.name, `the image ${image} could not be looked up`, inspected.stderr)
-    );
-  }
+  await imageId(options);
 };
 
 const create = async (
@@ -84,19 +80,39 @@ const create = async (
       await Promise.all(sudo ? [kill(argv, true), kill(argv, false)] : [kill(argv, false)]);
     },
     closingKills: true,
-    close: () => removeContainer(engine, container),
+    snapshot: (snapshot) => commitContainer(engine, container, snapshot, options),
+    close: () => removeContainer(engine, container, options.snapshot?.name),
   });
 };
+
+/** Addresses are noted and shown. */
+const withoutPassword = (address: string): string => address.replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1@");
+
+/** What the commands of a set-up depend on, besides the image. */
+const digestOf = ({ user, network, mounts, capabilities, extraArgs }: ContainerOptions): string =>
+  settingsDigest({ user, network, mounts, capabilities, extraArgs });
 
 /** A sandbox provider on top of any engine whose command line is Docker's. */
 export const containerSandboxProvider = (
   engine: ContainerEngine,
   settings: ContainerOptions,
-): BindMountSandboxProvider =>
-  createBindMountSandboxProvider({
+): BindMountSandboxProvider => {
+  const recentImageId = imageIds(engine, settings, IMAGE_FRESH_MS);
+  // A kept set-up belongs to the image that its container starts from, and the user may have just built that anew.
+  const imageId = imageIds(engine, settings, 0);
+  return createBindMountSandboxProvider({
     name: engine.name,
     ...(settings.env && { env: settings.env }),
     capabilities: { networkPolicy: "on-off" },
-    preflight: (options) => preflight(engine, settings, options),
+    overlayProblem: async (directory) => {
+      if (labelsOf(engine, settings).selinuxLabel !== false) return "overlays have no SELinux label";
+      return (await engine.overlayProblem()) ?? overlayProblem(directory);
+    },
+    stacksLayers: engine.stacksLayers,
+    preflight: (options) => preflight(engine, settings, options, recentImageId),
+    removeSnapshot: ({ name }) => removeSnapshotImage(engine, name),
+    snapshotBase: async (options) => `${await imageId(options)} ${digestOf(settings)}`,
+    snapshotPlace: async () => withoutPassword(await engine.address()),
     create: (options) => create(engine, settings, options),
   });
+};

@@ -2,6 +2,7 @@ import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill
 import { parseObject } from "../../tools/json/parseJson.ts";
 import type { UnlistedSandbox } from "../leftovers.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
+import { snapshotOf } from "./snapshotImages.ts";
 import { removeContainer } from "./startContainer.ts";
 
 const ASK_TIMEOUT_MS = 10_000;
@@ -61,7 +62,7 @@ export const findUnlistedContainers = async (
         ...(maker === undefined && {
           doubt: `its label does not name the process that made it. If no run uses it: ${engine.name} rm --force ${name}`,
         }),
-        remove: () => removeContainer(engine, name),
+        remove: async () => removeContainer(engine, name, await snapshotOf(engine, name)),
       },
     ];
   });

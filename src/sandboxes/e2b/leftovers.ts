@@ -1,5 +1,5 @@
 import { SandboxError } from "../../errors.ts";
-import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
+import type { LeftSandbox, LeftSnapshot, SandboxLeftovers } from "../leftovers.ts";
 import { lookInAccount, readCloudPlace } from "../services/account.ts";
 import { REQUEST_TIMEOUT_MS } from "../services/serviceLimits.ts";
 import {
@@ -12,6 +12,7 @@ import {
   loadE2b,
 } from "./client.ts";
 import { e2bMetadata } from "./sandbox.ts";
+import { findE2bSnapshots, removeE2bSnapshots } from "./snapshot.ts";
 
 const elsewhere = (): SandboxError =>
   new SandboxError(
@@ -37,7 +38,26 @@ const findIds = async (
   return (await lookInAccount(place, e2bAccount(), look, elsewhere)) ?? [];
 };
 
-/** Sandboxes of dead runs at E2B. They end at their deadline. */
+/** Snapshots have no end, so neither has the doubt about those of another account. */
+const findSnapshotIds = async (
+  sdk: E2bSdk,
+  snapshot: LeftSnapshot,
+  signal?: AbortSignal,
+): Promise<readonly string[]> => {
+  const look = async () => {
+    const patience = { timeoutMs: REQUEST_TIMEOUT_MS, signal };
+    const ids = await findE2bSnapshots(sdk, snapshot.name, patience).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw e2bError("its snapshots could not be listed", error);
+    });
+    return ids.length === 0 ? undefined : ids;
+  };
+  const place = readCloudPlace(E2B, snapshot, ["key", "host"]);
+  const lasting = place && { ...place, endsByMs: Number.POSITIVE_INFINITY };
+  return (await lookInAccount(lasting, e2bAccount(), look, elsewhere)) ?? [];
+};
+
+/** Sandboxes of dead runs at E2B. They end at their deadline; snapshots do not. */
 export const e2bLeftovers: SandboxLeftovers = {
   holdsWork: true,
   find: async (sandbox, signal) => {
@@ -50,4 +70,10 @@ export const e2bLeftovers: SandboxLeftovers = {
       await endE2bSandbox(sdk, id, { timeoutMs: REQUEST_TIMEOUT_MS });
     }
   },
+  findSnapshot: async (snapshot, signal) => {
+    const ids = await findSnapshotIds(await loadE2b(), snapshot, signal);
+    return ids.length === 0 ? undefined : `${E2B} snapshot ${ids.join(", ")}`;
+  },
+  removeSnapshot: async ({ name }) =>
+    removeE2bSnapshots(await loadE2b(), name, { timeoutMs: REQUEST_TIMEOUT_MS }),
 };

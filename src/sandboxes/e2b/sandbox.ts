@@ -1,12 +1,13 @@
 import type { Sandbox, SandboxOpts } from "e2b";
 import { SandboxUnavailableError } from "../../errors.ts";
-import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions, SnapshotOptions } from "../contract.ts";
 import { DeadlineWarning } from "../exec/deadlineWarning.ts";
 import type { Diagnosis, LaunchOptions } from "../exec/sandboxAccess.ts";
 import { relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
 import { sandboxTags } from "../services/sandboxTags.ts";
 import { serviceHandle } from "../services/serviceHandle.ts";
+import { readState } from "../services/snapshotState.ts";
 import { callE2b, e2bTransience, requestOfE2b } from "./callE2b.ts";
 import {
   discreet,
@@ -22,6 +23,7 @@ import {
 } from "./client.ts";
 import { ENDED, e2bLease } from "./lease.ts";
 import type { E2bSettings } from "./options.ts";
+import { keepE2bSnapshot } from "./snapshot.ts";
 import { e2bTransport } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
@@ -56,8 +58,9 @@ const endUnknown = async (
 const startSandbox = async (
   sdk: E2bSdk,
   settings: E2bSettings,
-  { runId, sandboxName, signal }: SandboxCreateOptions,
+  { runId, sandboxName, snapshot, signal }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
+  const template = snapshot === undefined ? settings.template : readState(E2B, snapshot).id;
   const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
   const metadata = e2bMetadata(run, sandboxName);
   const { requestTimeoutMs: timeoutMs } = settings;
@@ -69,8 +72,7 @@ const startSandbox = async (
   } as const;
   try {
     return await makeSandbox({
-      ask: (cut) =>
-        requestOfE2b((call) => sdk.Sandbox.create(settings.template, { ...options, ...call }), cut),
+      ask: (cut) => requestOfE2b((call) => sdk.Sandbox.create(template, { ...options, ...call }), cut),
       end: ({ sandboxId }) => endE2bSandbox(sdk, sandboxId, { timeoutMs }),
       endUnknown: (given) => endUnknown(sdk, metadata, { timeoutMs, signal: given }),
       limits: settings,
@@ -79,7 +81,7 @@ const startSandbox = async (
     });
   } catch (error) {
     signal?.throwIfAborted();
-    if (isNotFound(error)) {
+    if (isNotFound(error) && snapshot === undefined) {
       throw new SandboxUnavailableError(
         E2B,
         `there is no template ${settings.template} (${discreet((error as Error).message)})`,
@@ -135,6 +137,7 @@ export const createE2bSandbox = async (
     launch: (argv: readonly string[], { sudo }: LaunchOptions) => relayed(transport, argv, { sudo }),
     diagnose: () => diagnose(sdk, sandboxId),
     heartbeat: e2bLease(sandbox, { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }),
+    keep: (taken: SnapshotOptions) => keepE2bSnapshot(sdk, sandboxId, taken, timeoutMs),
     close: () => endE2bSandbox(sdk, sandboxId, { timeoutMs }),
     deadlineWarning,
     secrets: secrets(),

@@ -1,4 +1,4 @@
-import { SandboxLostError } from "../../errors.ts";
+import { SandboxError, SandboxLostError } from "../../errors.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type {
   BindMountSandboxHandle,
@@ -6,6 +6,7 @@ import type {
   InteractiveExecOptions,
   IsolatedSandboxHandle,
   SandboxHandle,
+  SnapshotOptions,
 } from "../contract.ts";
 import { copyFileIn, copyFileOut, type FileExec } from "../copy/copyFile.ts";
 import { copyIn } from "../copy/copyIn.ts";
@@ -23,6 +24,8 @@ export interface CommandSandboxDescription extends SandboxAccess {
   readonly hasTerminal?: boolean;
   /** For sandboxes whose loss their commands would not notice. */
   readonly heartbeat?: Heartbeat;
+  /** As in `SandboxHandle`. Left out if the state cannot be kept. */
+  snapshot?(options: SnapshotOptions): Promise<string>;
   /**
    * Called instead of `close` when the sandbox was lost: resolves with whether it may still hold work; if so, it is left to its
    * lease. Left out where a lost sandbox is gone for good. Must not reject.
@@ -73,6 +76,13 @@ const openSandbox = (description: ReachableSandboxDescription): OpenedSandbox =>
     await description.close();
   };
   const { leave } = description;
+  const snapshot = async (options: SnapshotOptions): Promise<string> => {
+    closed.signal.throwIfAborted();
+    options.signal?.throwIfAborted();
+    if (description.snapshot === undefined)
+      throw new SandboxError(description.provider, "its state cannot be kept");
+    return description.snapshot(options);
+  };
 
   const handle: SandboxHandle = {
     name: description.name,
@@ -83,6 +93,7 @@ const openSandbox = (description: ReachableSandboxDescription): OpenedSandbox =>
         track(runInteractiveExec(description, run, { ...options, command }, closed.signal)),
     }),
     copyFileOut: (sandboxPath, hostPath) => copyFileOut(files, sandboxPath, hostPath),
+    ...(description.snapshot && { snapshot: (options) => track(snapshot(options)) }),
     ...(leave && {
       leave: async () => {
         if (closing !== undefined || !(await leave())) return false;

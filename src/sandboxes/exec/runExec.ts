@@ -88,7 +88,8 @@ export const runExec = async (
     output.push(chunk);
     if (!isComplete()) return;
     input.end();
-    graceTimer ??= setTimeout(() => client.abort(commandIsOver), CLIENT_GRACE_MS);
+    if ("call" in launch && launch.endsWithOutput) client.abort(commandIsOver);
+    else graceTimer ??= setTimeout(() => client.abort(commandIsOver), CLIENT_GRACE_MS);
   };
 
   const preamble = execPreamble({ id, markerId, command, cwd, env, fallbackHome: access.fallbackHome });

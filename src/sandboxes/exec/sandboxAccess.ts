@@ -18,6 +18,8 @@ export interface LibraryCall {
    * signal is aborted, the caller stops waiting, and kills what runs in the sandbox by other means.
    */
   call(streams: LaunchStreams): Promise<number>;
+  /** When all of the command's output has arrived, the call is aborted at once: nothing more is to be learnt from it. */
+  readonly endsWithOutput?: boolean;
 }
 
 /** A way to run an argv in the sandbox. */

@@ -17,6 +17,7 @@ const ANY_HANDLE: Readonly<Record<string, Check>> = {
   exec: callback,
   interactiveExec: ifPresent(callback),
   copyFileOut: callback,
+  snapshot: ifPresent(callback),
   leave: ifPresent(callback),
   close: callback,
 };
@@ -56,6 +57,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     expected: "{ exitCode: whole number }",
     isRight: objectWith({ exitCode: isCount }),
   },
+  snapshot: { expected: "a text", isRight: isText },
   leave: { expected: "true or false", isRight: isFlag },
 };
 

@@ -9,7 +9,7 @@ export const sandboxDirectory = (
 
 /** A handle whose commands get the session's env vars. sanddune's own commands in the sandbox do not. */
 export const withEnv = ({ values }: ResolvedEnv, handle: SandboxHandle): SandboxHandle => {
-  const { interactiveExec } = handle;
+  const { interactiveExec, snapshot } = handle;
   return {
     name: handle.name,
     worktreePath: handle.worktreePath,
@@ -19,6 +19,7 @@ export const withEnv = ({ values }: ResolvedEnv, handle: SandboxHandle): Sandbox
         interactiveExec(command, { ...options, env: { ...values, ...options.env } }),
     }),
     copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+    ...(snapshot && { snapshot: (options) => snapshot(options) }),
     close: () => handle.close(),
   };
 };

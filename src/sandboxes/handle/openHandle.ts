@@ -30,9 +30,9 @@ const withCheckedAnswers: Layer =
     return answer;
   };
 
-/** The signal of `exec` and `interactiveExec`: aborting it must reject with its own reason. */
+/** The signal of `exec`, `interactiveExec` and `snapshot`, in their last argument: aborting it must reject with its own reason. */
 const signalIn = (args: readonly unknown[]): AbortSignal | undefined =>
-  (args[1] as { readonly signal?: AbortSignal } | undefined)?.signal;
+  (args.at(-1) as { readonly signal?: AbortSignal } | undefined)?.signal;
 
 const withOwnErrors: Layer =
   (provider, operation, perform) =>

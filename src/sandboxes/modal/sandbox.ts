@@ -1,5 +1,5 @@
 import { SandboxError } from "../../errors.ts";
-import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions, SnapshotOptions } from "../contract.ts";
 import { DeadlineWarning } from "../exec/deadlineWarning.ts";
 import type { LaunchOptions } from "../exec/sandboxAccess.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
@@ -10,6 +10,7 @@ import { diagnoseModal, LIVE_LONGER } from "./diagnosis.ts";
 import { modalExec } from "./exec.ts";
 import { modalHeartbeat } from "./heartbeat.ts";
 import type { ModalSettings } from "./options.ts";
+import { keepModalImage } from "./snapshot.ts";
 import { startModalSandbox } from "./startSandbox.ts";
 import { terminateModalSandbox } from "./terminate.ts";
 
@@ -48,6 +49,7 @@ export const createModalSandbox = async (
     },
     diagnose: () => diagnoseModal(sandbox, lifetimeMs),
     heartbeat,
+    keep: (taken: SnapshotOptions) => keepModalImage(sandbox, connection.client, taken),
     close: () => terminateModalSandbox(sandbox, requestTimeoutMs).finally(() => connection.close()),
     deadlineWarning: new DeadlineWarning({ provider: MODAL, atMs, lifetimeMs, hint: LIVE_LONGER }),
     secrets: secrets(),

@@ -1,9 +1,10 @@
 import type { App, Image, ModalClient, Sandbox } from "modal";
 import { inTime } from "../../tools/wait/timeLimit.ts";
-import type { SandboxCreateOptions } from "../contract.ts";
+import type { SandboxCreateOptions, SandboxSnapshot } from "../contract.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
+import { readState } from "../services/snapshotState.ts";
 import { untilAccepted } from "../services/untilAccepted.ts";
-import { modalError, modalTransience } from "./client.ts";
+import { MODAL, modalError, modalTransience } from "./client.ts";
 import type { ModalSettings } from "./options.ts";
 import { modalTags } from "./tags.ts";
 import { terminateModalSandbox, terminateTagged } from "./terminate.ts";
@@ -13,13 +14,19 @@ const BUILD_TIMEOUT_MS = 60 * 60_000;
 const imageOf = async (
   { images }: ModalClient,
   { imageName, dockerfileCommands }: ModalSettings,
+  snapshot: SandboxSnapshot | undefined,
 ): Promise<Image> => {
+  if (snapshot !== undefined) return images.fromId(readState(MODAL, snapshot).id);
   const base = imageName.startsWith("im-") ? await images.fromId(imageName) : images.fromRegistry(imageName);
   return dockerfileCommands.length > 0 ? base.dockerfileCommands([...dockerfileCommands]) : base;
 };
 
 /** Prepares the app and the image of a sandbox. That may take long the first time. */
-const prepare = async (client: ModalClient, settings: ModalSettings, signal: AbortSignal | undefined) => {
+const prepare = async (
+  client: ModalClient,
+  settings: ModalSettings,
+  { snapshot, signal }: Pick<SandboxCreateOptions, "snapshot" | "signal">,
+) => {
   const inLimit = <A>(timeoutMs: number, ask: () => Promise<A>) =>
     untilAccepted((leftMs) => inTime(ask, { timeoutMs: leftMs, signal }), {
       timeoutMs,
@@ -29,7 +36,7 @@ const prepare = async (client: ModalClient, settings: ModalSettings, signal: Abo
   const app = await inLimit(settings.requestTimeoutMs, () =>
     client.apps.fromName(settings.app, { createIfMissing: true }),
   );
-  const build = async () => (await imageOf(client, settings)).build(app);
+  const build = async () => (await imageOf(client, settings, snapshot)).build(app);
   return { app, image: await inLimit(BUILD_TIMEOUT_MS, build) };
 };
 
@@ -81,7 +88,7 @@ export const startModalSandbox = async (
 ): Promise<StartedSandbox> => {
   const { signal } = options;
   try {
-    const ready = await prepare(client, settings, signal);
+    const ready = await prepare(client, settings, options);
     signal?.throwIfAborted();
     // Its life may begin minutes before its creation is answered, but not while its image is built.
     const endsAtMs = Date.now() + settings.lifetimeMs;

@@ -59,5 +59,6 @@ const bySsh = (engine: ContainerEngine, host: SshHost): EngineConnection => {
 /** An engine on another machine. */
 export const remoteEngine = (engine: ContainerEngine, host: RemoteHost): ContainerEngine => ({
   ...engine,
+  localSocket: () => undefined,
   connection: host.type === "tcp" ? byTcp(engine, host) : bySsh(engine, host),
 });

@@ -4,7 +4,7 @@ import { REMOTE_ROOT, RENEWAL_FILE, ROOT_SHELL } from "../containers/arguments.t
 import { containerCommands } from "../containers/commands.ts";
 import type { ContainerDiagnosis } from "../containers/diagnoseContainer.ts";
 import type { ContainerEngine } from "../containers/engine.ts";
-import type { IsolatedSandboxHandle } from "../contract.ts";
+import type { IsolatedSandboxHandle, SnapshotOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
 import type { Heartbeat } from "../exec/heartbeat.ts";
 import { killInSandbox } from "../exec/killInSandbox.ts";
@@ -66,6 +66,7 @@ interface RunningContainer {
   readonly leaseMs: number;
   /** Called when the container stays after its handle has ended. */
   onLeft?(): void;
+  snapshot?(options: SnapshotOptions): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -73,7 +74,7 @@ interface RunningContainer {
 export const remoteHandle = (
   engine: ContainerEngine,
   commands: ReturnType<typeof remoteCommands>,
-  { name, leaseMs, onLeft, close }: RunningContainer,
+  { name, leaseMs, onLeft, snapshot, close }: RunningContainer,
 ): IsolatedSandboxHandle => {
   const { launch, diagnose } = commands;
   const reach = new Reachability(launch, async () => outageOf(await diagnose(), leaseMs));
@@ -93,6 +94,7 @@ export const remoteHandle = (
       if (mayExist) onLeft?.();
       return mayExist;
     },
+    ...(snapshot && { snapshot }),
     close,
   });
 };

@@ -2,12 +2,14 @@ import { InvalidOptionsError, SandboxError } from "../../errors.ts";
 import { REMOTE_ROOT } from "../containers/arguments.ts";
 import type { ContainerEngine } from "../containers/engine.ts";
 import { imageOf, type RemoteContainerOptions } from "../containers/options.ts";
+import { commitContainer, removeSnapshotImage } from "../containers/snapshot.ts";
 import { removeContainer, startContainer } from "../containers/startContainer.ts";
 import {
   createIsolatedSandboxProvider,
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
+  type SandboxSnapshot,
 } from "../contract.ts";
 import { DeadlineWarning, withDeadlineWarning } from "../exec/deadlineWarning.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
@@ -63,6 +65,7 @@ const start = async (
     mounts: [],
     selinuxLabel: false,
     mountSetsLabels: engine.mountSetsLabels,
+    overlayArguments: engine.overlayArguments,
     labels: { owner, expires },
     lease: { leaseMs, lifetimeMs },
   });
@@ -80,19 +83,34 @@ const start = async (
       );
     }
   } catch (error) {
-    await removeContainer(engine, name).catch(() => {});
+    await removeContainer(engine, name, options.snapshot?.name).catch(() => {});
     throw error;
   }
   return commands;
 };
 
-const create = async (
+/** The engine that has the image of a snapshot: a new sandbox has to be made there. */
+const enginesFor = (
   engines: readonly ContainerEngine[],
+  snapshot: SandboxSnapshot | undefined,
+): { readonly engines: readonly ContainerEngine[]; readonly snapshot?: SandboxSnapshot } => {
+  if (snapshot === undefined) return { engines };
+  const [state = "", host] = snapshot.state.split(" ");
+  const found = engines.filter(({ connection }) => connection?.host === host);
+  if (found.length > 0) return { engines: found, snapshot: { ...snapshot, state } };
+  const name = engines[0]?.name ?? "";
+  throw new SandboxError(name, `the snapshot ${snapshot.name} is at an engine that is not among its hosts`);
+};
+
+const create = async (
+  all: readonly ContainerEngine[],
   settings: RemoteSettings,
-  options: SandboxCreateOptions,
+  { snapshot: given, ...rest }: SandboxCreateOptions,
 ): Promise<IsolatedSandboxHandle> => {
+  const { engines, snapshot } = enginesFor(all, given);
+  const options = { ...rest, ...(snapshot && { snapshot }) };
   const placement = await placeSandbox(engines, {
-    image: imageOf(settings, options.repositoryPath),
+    image: snapshot?.state ?? imageOf(settings, options.repositoryPath),
     owner: sandboxTags(options.runId, 0).owner,
     signal: options.signal,
   });
@@ -105,7 +123,13 @@ const create = async (
       name: options.sandboxName,
       leaseMs: settings.leaseMs,
       onLeft: placement.release,
-      close: () => removeContainer(engine, options.sandboxName).finally(placement.release),
+      snapshot: async (taken) => {
+        const { repositoryPath } = options;
+        const imageUser = placement.imageUser;
+        const id = await commitContainer(engine, options.sandboxName, taken, { repositoryPath, imageUser });
+        return `${id} ${engine.connection?.host}`;
+      },
+      close: () => removeContainer(engine, options.sandboxName, snapshot?.name).finally(placement.release),
     });
     const { lifetimeMs } = settings;
     return withDeadlineWarning(
@@ -132,6 +156,10 @@ export const remoteContainerProvider = (
     preflight: async ({ repositoryPath, signal }) => {
       const image = imageOf(settings, repositoryPath);
       await usableEngines(engines, { image, owner: "", signal });
+    },
+    removeSnapshot: async ({ name, state }) => {
+      const at = engines.filter(({ connection }) => connection?.host === state.split(" ")[1]);
+      for (const engine of at) await removeSnapshotImage(engine, name);
     },
     create: (createOptions) => create(engines, settings, createOptions),
   });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SandboxError } from "../../errors.ts";
 import { MINUTE_MS } from "../exec/sandboxTimes.ts";
-import type { LeftSandbox } from "../leftovers.ts";
+import type { LeftSandbox, LeftSnapshot } from "../leftovers.ts";
 
 /** Names an account of a service without its secrets: journals must not hold any. */
 export type CloudAccount = Readonly<Record<string, string>>;
@@ -43,16 +43,18 @@ const parsePlace = (text: string, names: readonly string[]): CloudPlace | undefi
   }
 };
 
-/** Reads the place. `undefined` if the journal has none, as older ones; throws if it is malformed. */
+/** Reads the place of a sandbox, or of the one that a snapshot is of. `undefined` if the journal has none, as older ones; throws if it is malformed. */
 export const readCloudPlace = (
   provider: string,
-  { sandboxName, place }: LeftSandbox,
+  left: LeftSandbox | LeftSnapshot,
   names: readonly string[],
 ): CloudPlace | undefined => {
+  const { place } = left;
   if (place === undefined) return undefined;
   const known = parsePlace(place, names);
   if (known !== undefined) return known;
-  throw new SandboxError(provider, `its journal does not name the account of the sandbox ${sandboxName}`);
+  const what = "name" in left ? `the snapshot ${left.name}` : `the sandbox ${left.sandboxName}`;
+  throw new SandboxError(provider, `its journal does not name the account of ${what}`);
 };
 
 /** Whether a sandbox may exist although the present account does not list it. */

@@ -6,7 +6,8 @@ const TIMEOUT_MS = 60_000;
 const MAKE = `
 [ -n "$HOME" ] && [ -d "$HOME" ] && [ -w "$HOME" ] && [ "$HOME" != / ] || HOME=\${TMPDIR:-/tmp}/sanddune-home
 repo=\${1:-$HOME}/repo
-[ -z "$(ls -A "$repo" 2>/dev/null)" ] || repo=\${1:-$HOME}/sanddune-repo
+[ -z "$2" ] || repo=\${1:-$HOME}/$2
+[ -n "$2" ] || [ -z "$(ls -A "$repo" 2>/dev/null)" ] || repo=\${1:-$HOME}/sanddune-repo
 mkdir -p -- "$HOME" "$repo" 2>&1 && cd -- "$repo" && pwd -P && printf '%s\\n' "$HOME" && { id -u || :; }
 `;
 
@@ -19,13 +20,17 @@ export interface MadeWorktree {
 
 /**
  * Makes the worktree's directory in a new sandbox, without touching a directory of its image: in `inside`, or else in the home
- * of the commands' user. Rejects if commands cannot be run.
+ * of the commands' user. `existing` names the directory that a snapshot has there. Rejects if commands cannot be run.
  */
 export const makeWorktree = async (
   launch: SandboxAccess["launch"],
-  { inside, signal }: { readonly inside?: string; readonly signal?: AbortSignal | undefined },
+  {
+    inside = "",
+    existing = "",
+    signal,
+  }: { readonly inside?: string; readonly existing?: string; readonly signal?: AbortSignal | undefined },
 ): Promise<MadeWorktree> => {
-  const argv = ["sh", "-c", MAKE, "sh", ...(inside === undefined ? [] : [inside])];
+  const argv = ["sh", "-c", MAKE, "sh", inside, existing];
   const { exitCode, stdout } = await askLaunch(launch(argv, { sudo: false }), {
     timeoutMs: TIMEOUT_MS,
     ...(signal && { signal }),

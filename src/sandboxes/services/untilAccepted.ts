@@ -1,4 +1,5 @@
 import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
+import { TimeLimitError } from "../../tools/wait/timeLimit.ts";
 
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
@@ -24,16 +25,28 @@ export interface Persistence {
 export const untilAccepted = <A>(
   ask: (leftMs: number) => Promise<A>,
   { timeoutMs, signal, transienceOf }: Persistence,
-): Promise<A> =>
-  retry(ask, {
+): Promise<A> => {
+  let refusal: unknown;
+  const askOnce = async (leftMs: number) => {
+    try {
+      return await ask(leftMs);
+    } catch (error) {
+      // The refusal says more than that there was no time left for another answer.
+      throw error instanceof TimeLimitError && refusal !== undefined ? refusal : error;
+    }
+  };
+  return retry(askOnce, {
     attempts: ATTEMPTS,
     timeoutMs,
     signal,
     pauseAfter: (error, failures) => {
       const transience = transienceOf(error);
-      return transience && (transience.retryAfterMs ?? scattered(doubling(FIRST_PAUSE_MS, failures)));
+      if (transience === undefined) return undefined;
+      refusal = error;
+      return transience.retryAfterMs ?? scattered(doubling(FIRST_PAUSE_MS, failures));
     },
   });
+};
 
 /** The header `Retry-After`, in seconds or as a date. */
 export const readRetryAfter = (header: string | null | undefined): number | undefined => {

@@ -5,6 +5,7 @@ import { SandboxError } from "../../errors.ts";
 import { hostSystem } from "../../process/host/system.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import { keepDirectories, makeDirectories } from "../directories/directorySnapshot.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
 import { killOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
@@ -13,8 +14,11 @@ import { removeTestIsolated, testIsolatedDirectory } from "./directory.ts";
 
 export const TEST_ISOLATED = "test-isolated";
 
+const PARTS = ["repo", "home", "tmp"] as const;
+
 export const createTestIsolatedSandbox = async ({
   sandboxName,
+  snapshot,
   signal,
 }: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
   signal?.throwIfAborted();
@@ -25,7 +29,12 @@ export const createTestIsolatedSandbox = async ({
   const worktreePath = join(directory, "repo");
   const homePath = join(directory, "home");
   const temporaryPath = join(directory, "tmp");
-  for (const path of [worktreePath, homePath, temporaryPath]) await mkdir(path);
+  try {
+    await makeDirectories(directory, PARTS, { provider: TEST_ISOLATED, snapshot, signal });
+  } catch (error) {
+    await removeTestIsolated(directory);
+    throw error;
+  }
 
   const env = {
     PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
@@ -51,6 +60,7 @@ export const createTestIsolatedSandbox = async ({
     },
     ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(TEST_ISOLATED),
+    snapshot: (taken) => keepDirectories(directory, PARTS, taken),
     diagnose: async () => ({
       problem: "commands can no longer be started",
       details: `Its directory: ${directory}`,

@@ -1,4 +1,4 @@
-import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
+import type { Sandbox as VercelSandbox, Snapshot as VercelSnapshot } from "@vercel/sandbox";
 import { SandboxError } from "../../errors.ts";
 import { parseObject } from "../../tools/json/parseJson.ts";
 import { isText } from "../../tools/values/predicates.ts";
@@ -20,6 +20,7 @@ import {
 /** The used part of the SDK. */
 interface VercelSdk {
   readonly Sandbox: typeof VercelSandbox;
+  readonly Snapshot: typeof VercelSnapshot;
 }
 
 export interface VercelCredentials {
@@ -109,9 +110,15 @@ export const findVercelSandbox = async (
   }
 };
 
-/** Deletes a sandbox; a missing one counts as deleted. Rejects if it may still exist. */
-export const deleteVercelSandbox = async (sandbox: VercelSandbox, patience: Patience): Promise<void> => {
-  const remove = (signal: AbortSignal) => sandbox.delete({ deleteOrphanSnapshots: true, signal });
+/**
+ * Deletes a sandbox with the snapshots that no other one uses; a missing one counts as deleted. Rejects if it may still exist.
+ * With `keepsSnapshots`, they stay until they expire.
+ */
+export const deleteVercelSandbox = async (
+  sandbox: VercelSandbox,
+  { keepsSnapshots = false, ...patience }: Patience & { readonly keepsSnapshots?: boolean },
+): Promise<void> => {
+  const remove = (signal: AbortSignal) => sandbox.delete({ deleteOrphanSnapshots: !keepsSnapshots, signal });
   await inTime(remove, patience).catch((cause: unknown) => {
     if (statusOf(cause) === 404) return;
     throw new SandboxError(

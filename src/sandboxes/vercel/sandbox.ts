@@ -1,16 +1,19 @@
 import type { NetworkPolicy, Sandbox } from "@vercel/sandbox";
-import { SandboxUnavailableError } from "../../errors.ts";
-import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import { SandboxLostError, SandboxUnavailableError } from "../../errors.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions, SnapshotOptions } from "../contract.ts";
 import { DeadlineWarning } from "../exec/deadlineWarning.ts";
+import type { Heartbeat } from "../exec/heartbeat.ts";
 import type { Diagnosis, LaunchOptions } from "../exec/sandboxAccess.ts";
-import { relayed } from "../relay/relay.ts";
+import { type RelayTransport, relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
 import { sandboxTags } from "../services/sandboxTags.ts";
 import { serviceHandle } from "../services/serviceHandle.ts";
+import { readState } from "../services/snapshotState.ts";
 import { deleteVercelSandbox, findVercelSandbox, loadVercel, type VercelClient } from "./client.ts";
 import { discreet, secrets, statusOf, VERCEL, vercelError, vercelTransience } from "./error.ts";
 import { findVercelState, vercelLease } from "./lease.ts";
 import type { VercelSettings } from "./options.ts";
+import { keepVercelSnapshot } from "./snapshot.ts";
 import { vercelTransport } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
@@ -37,7 +40,7 @@ const policyOf = ({ network }: VercelSettings): { readonly networkPolicy?: Netwo
 const startSandbox = async (
   client: VercelClient,
   settings: VercelSettings,
-  { runId, sandboxName: name, signal }: SandboxCreateOptions,
+  { runId, sandboxName: name, snapshot, signal }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
   const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
   const { imageName: image, vcpus, leaseMs, requestTimeoutMs: timeoutMs } = settings;
@@ -53,7 +56,9 @@ const startSandbox = async (
         "sanddune-owner": tagValue(owner),
         "sanddune-expires": tagValue(expires),
       },
-      ...(image !== undefined && { image }),
+      ...(snapshot !== undefined
+        ? { source: { type: "snapshot" as const, snapshotId: readState(VERCEL, snapshot).id } }
+        : image !== undefined && { image }),
       ...(vcpus !== undefined && { resources: { vcpus } }),
       ...policyOf(settings),
       signal: cut,
@@ -104,6 +109,13 @@ const diagnose = async (client: VercelClient, name: string, sessionId: string): 
   }
 };
 
+/** The session in which commands run, and what belongs to it. A snapshot ends it, and another one takes its place. */
+interface Live {
+  readonly sandbox: Sandbox;
+  readonly transport: RelayTransport;
+  readonly lease: Heartbeat;
+}
+
 /** Makes a sandbox at Vercel. Nothing is left behind when that fails or is aborted. */
 export const createVercelSandbox = async (
   settings: VercelSettings,
@@ -115,10 +127,7 @@ export const createVercelSandbox = async (
   const madeAtMs = Date.now();
   const atMs = madeAtMs + lifetimeMs;
   const sandbox = await startSandbox(client, settings, options);
-  const startedByMs = Date.now();
-  const session = sandbox.currentSession();
   const { requestTimeoutMs: timeoutMs } = settings;
-  const transport = vercelTransport(client, sandbox, timeoutMs);
   const deadlineWarning = new DeadlineWarning({
     provider: VERCEL,
     atMs,
@@ -126,13 +135,47 @@ export const createVercelSandbox = async (
     leaseMs,
     hint: LIVE_LONGER,
   });
+  const liveOf = (current: Sandbox, fromMs: number): Live => ({
+    sandbox: current,
+    transport: vercelTransport(client, current, timeoutMs),
+    lease: vercelLease(client, current, {
+      ...{ leaseMs, atMs, deadlineWarning },
+      ...{ madeAtMs: fromMs, startedByMs: Date.now() },
+    }),
+  });
+  let live = liveOf(sandbox, madeAtMs);
+  let keeping: Promise<unknown> = Promise.resolve();
+  let keepsSnapshots = false;
+  const keep = (taken: SnapshotOptions): Promise<string> => {
+    const fromMs = Date.now();
+    const kept = keepVercelSnapshot(client, live.sandbox, taken, (continued) => {
+      live = liveOf(continued, fromMs);
+    });
+    keeping = kept.catch((error: unknown) => {
+      // If it did not continue, the snapshot has the only copy of its files.
+      keepsSnapshots ||= error instanceof SandboxLostError;
+    });
+    return kept;
+  };
   const sandboxOfVercel = {
     provider: VERCEL,
-    inside: session.cwd,
-    launch: (argv: readonly string[], { sudo }: LaunchOptions) => relayed(transport, argv, { sudo }),
-    diagnose: () => diagnose(client, sandbox.name, session.sessionId),
-    heartbeat: vercelLease(client, sandbox, { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }),
-    close: () => deleteVercelSandbox(sandbox, { timeoutMs }),
+    inside: sandbox.currentSession().cwd,
+    launch: (argv: readonly string[], { sudo }: LaunchOptions) => relayed(live.transport, argv, { sudo }),
+    diagnose: () => diagnose(client, sandbox.name, live.sandbox.currentSession().sessionId),
+    heartbeat: {
+      ...live.lease,
+      // While a snapshot is taken there is no session, which must not be mistaken for a lost sandbox.
+      beat: async (signal: AbortSignal) => {
+        const before = keeping;
+        await before;
+        const beat = live.lease.beat(signal);
+        await beat.catch((error: unknown) => {
+          if (before === keeping) throw error;
+        });
+      },
+    },
+    keep,
+    close: () => deleteVercelSandbox(live.sandbox, { timeoutMs, keepsSnapshots }),
     deadlineWarning,
     secrets: secrets(),
   };

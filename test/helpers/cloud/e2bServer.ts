@@ -1,9 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
-import { asRoot, createLoopbackMachine, type LoopbackMachine, NO_ROOT } from "./loopbackMachine.ts";
+import {
+  asRoot,
+  createKeeper,
+  createLoopbackMachine,
+  type LoopbackMachine,
+  NO_ROOT,
+} from "./loopbackMachine.ts";
 import { OutlivingProcess, type ProcessOutput } from "./outlivingProcess.ts";
 
 export interface E2bCreateRequest {
@@ -63,6 +70,12 @@ export class E2bServer {
   graceMs = 0;
   /** Whether lists have only what was asked for. */
   heedsFilters = true;
+  readonly #keeper = createKeeper();
+  /** The files of snapshots, by their ids. */
+  readonly snapshots = new Map<
+    string,
+    { readonly name: string; readonly files: string; readonly sandboxId: string }
+  >();
   /** What sandboxes were asked for. */
   readonly created: E2bCreateRequest[] = [];
   readonly loopback = new Loopback(
@@ -99,6 +112,7 @@ export class E2bServer {
 
   async close(): Promise<void> {
     await this.loopback.close();
+    await this.#keeper.removeAll();
     await Promise.all([...this.sandboxes.values(), ...this.#forgotten].map((sandbox) => this.lose(sandbox)));
   }
 
@@ -112,6 +126,10 @@ export class E2bServer {
     if (url.pathname === "/v2/sandboxes") {
       return method === "POST" ? this.#create(await messageOf(request)) : this.#list(url);
     }
+    if (url.pathname === "/snapshots") return this.#listSnapshots(url);
+    const [, template] = /^\/templates\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (template !== undefined && method === "DELETE")
+      return this.#deleteSnapshot(decodeURIComponent(template));
     const [, id = "", action] = /^(?:\/v2)?\/sandboxes\/([^/]+)(?:\/(\w+))?$/.exec(url.pathname) ?? [];
     const sandbox = this.sandboxes.get(id);
     if (sandbox === undefined) return refusal(404, `there is no sandbox ${id}`);
@@ -119,6 +137,7 @@ export class E2bServer {
       await this.lose(sandbox);
       return { status: 204 };
     }
+    if (action === "snapshots") return this.#keep(sandbox, (await messageOf(request)).name ?? "unnamed");
     if (action === "timeout") {
       if (Date.now() - sandbox.startedAt > this.longestMs)
         return refusal(400, "Max instance length exceeded");
@@ -129,12 +148,13 @@ export class E2bServer {
   }
 
   async #create(request: E2bCreateRequest): Promise<Reply> {
-    if (!TEMPLATES.includes(request.templateID))
+    const snapshot = this.snapshots.get(request.templateID);
+    if (snapshot === undefined && !TEMPLATES.includes(request.templateID))
       return refusal(404, `there is no template ${request.templateID}`);
     if ((request.timeout ?? 0) * 1000 > this.longestMs)
       return refusal(400, `Timeout cannot be greater than ${this.longestMs / 1000} seconds`);
     const id = `i${randomBytes(9).toString("hex")}`;
-    const machine = await createLoopbackMachine();
+    const machine = await createLoopbackMachine(snapshot?.files);
     const sandbox = {
       id,
       machine,
@@ -148,6 +168,26 @@ export class E2bServer {
     this.created.push(request);
     this.#setDeadline(sandbox, request.timeout ?? 300);
     return { status: 201, json: { ...describe(sandbox), envdAccessToken: `token-of-${id}` } };
+  }
+
+  async #keep({ id, machine }: LoopbackE2bSandbox, name: string): Promise<Reply> {
+    const snapshotID = `team/${name}:default`;
+    this.snapshots.set(snapshotID, { name, files: await this.#keeper.keep(machine), sandboxId: id });
+    return { status: 201, json: { snapshotID, names: [snapshotID] } };
+  }
+
+  #listSnapshots(url: URL): Reply {
+    const name = url.searchParams.get("name");
+    const found = [...this.snapshots].filter(([, snapshot]) => name === null || snapshot.name === name);
+    return { status: 200, json: found.map(([snapshotID]) => ({ snapshotID, names: [snapshotID] })) };
+  }
+
+  async #deleteSnapshot(id: string): Promise<Reply> {
+    const snapshot = this.snapshots.get(id);
+    if (snapshot === undefined) return refusal(404, `there is no template ${id}`);
+    this.snapshots.delete(id);
+    await rm(snapshot.files, { recursive: true, force: true });
+    return { status: 204 };
   }
 
   #setDeadline(sandbox: LoopbackE2bSandbox, seconds: number): void {

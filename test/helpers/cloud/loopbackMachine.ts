@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { copyTree } from "../../../src/process/copyTree.ts";
 import { killMarked } from "../../../src/process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../../src/process/kill/processMarks.ts";
 
@@ -18,6 +19,8 @@ export interface LoopbackMachine {
     argv: readonly string[],
     options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
   ): LoopbackProcess;
+  /** Copies the files, for other machines. */
+  keep(): Promise<string>;
   /** Kills everything that was started, with all descendants; then the files go, too. */
   destroy(): Promise<void>;
 }
@@ -37,10 +40,36 @@ export const asRoot = (argv: readonly string[]): readonly string[] | undefined =
   return hasNamespaces ? [...IN_NAMESPACE, ...argv] : undefined;
 };
 
-export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "sanddune-cloud-")));
+/** Copies a directory that commands may still write to, with the pipes of those commands. */
+const copyAll = async (directory: string): Promise<string> => {
+  const kept = await mkdtemp(join(tmpdir(), "sanddune-cloud-kept-"));
+  await copyTree(directory, kept);
+  return kept;
+};
+
+/** Holds the files that a server keeps of its machines. Some may arrive when nobody waits for them any more. */
+export const createKeeper = () => {
+  const kept = new Set<Promise<string>>();
+  return {
+    keep: (machine: LoopbackMachine): Promise<string> => {
+      const files = machine.keep();
+      kept.add(files);
+      return files;
+    },
+    removeAll: async (): Promise<void> => {
+      for (const files of await Promise.allSettled(kept)) {
+        if (files.status === "fulfilled") await rm(files.value, { recursive: true, force: true });
+      }
+    },
+  };
+};
+
+/** A new machine, with the files that `keep` of another one has copied; in the place of one that is destroyed, if that is given. */
+export const createLoopbackMachine = async (keptFiles?: string, place?: string): Promise<LoopbackMachine> => {
+  const directory = place ?? (await realpath(await mkdtemp(join(tmpdir(), "sanddune-cloud-"))));
   const home = join(directory, "home");
-  await mkdir(home);
+  if (keptFiles === undefined) await mkdir(home);
+  else await copyTree(keptFiles, directory);
   const mark = randomBytes(8).toString("hex");
   const own = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: home, [SANDBOX_VARIABLE]: mark };
   return {
@@ -56,6 +85,7 @@ export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
       child.stdin.on("error", () => {});
       return child;
     },
+    keep: () => copyAll(directory),
     destroy: async () => {
       await killMarked({ name: SANDBOX_VARIABLE, value: mark });
       await rm(directory, { recursive: true, force: true, maxRetries: 3 });

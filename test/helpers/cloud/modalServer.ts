@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createLoopbackMachine, type LoopbackMachine } from "./loopbackMachine.ts";
+import { rm } from "node:fs/promises";
+import { createKeeper, createLoopbackMachine, type LoopbackMachine } from "./loopbackMachine.ts";
 import { modalCommands } from "./modalCommands.ts";
 import { type CallContext, type Handler, loadModalDefinitions } from "./modalDefinitions.ts";
 import { type ModalFaults, modalFaults, STATUS, type Status } from "./modalFaults.ts";
@@ -12,7 +13,7 @@ interface Tag {
 interface CreateRequest {
   readonly appId: string;
   readonly tags: readonly Tag[];
-  readonly definition: { readonly name: string; readonly timeoutSecs: number };
+  readonly definition: { readonly name: string; readonly timeoutSecs: number; readonly imageId: string };
   readonly secretSources: readonly unknown[];
 }
 
@@ -50,6 +51,8 @@ export interface ModalServer extends ModalFaults {
   readonly sandboxes: readonly ServedSandbox[];
   /** The lines of the Dockerfiles that were to be built. */
   readonly builds: readonly (readonly string[])[];
+  /** The images that were made of sandboxes, by their ids. */
+  readonly images: ReadonlyMap<string, { readonly files: string; readonly ttlSeconds: number }>;
   /** Those that are not over. */
   running(): ServedSandbox[];
   /** Ends a sandbox from outside. */
@@ -81,6 +84,8 @@ export const startModalServer = async ({
   const sandboxes: ServedSandbox[] = [];
   const created = new Map<string, Promise<ServedSandbox>>();
   const builds: string[][] = [];
+  const keeper = createKeeper();
+  const images = new Map<string, { readonly files: string; readonly ttlSeconds: number }>();
   let oldestToken = 0;
   let newestToken = 0;
   let port = 0;
@@ -117,7 +122,7 @@ export const startModalServer = async ({
     if (isTaken) throw fail(STATUS.ALREADY_EXISTS, "there is a sandbox of that name");
     const sandbox: ServedSandbox = {
       id: `sb-loopback-${randomBytes(6).toString("hex")}`,
-      machine: await createLoopbackMachine(),
+      machine: await createLoopbackMachine(images.get(request.definition.imageId)?.files),
       request,
       // Pages are told apart by it.
       createdAt: Date.now() / 1000 + sandboxes.length * 1e-3,
@@ -154,6 +159,13 @@ export const startModalServer = async ({
       builds.push(image.dockerfileCommands);
       return { imageId: "im-1", result: { status: 1 } };
     },
+    imageDelete: async ({ imageId }: { imageId: string }) => {
+      const image = images.get(imageId);
+      if (image === undefined) throw fail(STATUS.NOT_FOUND, "no such image");
+      images.delete(imageId);
+      await rm(image.files, { recursive: true, force: true });
+      return {};
+    },
     imageFromId: async ({ imageId }: { imageId: string }) => ({ imageId }),
     sandboxCreateV2: async (request: CreateRequest, { metadata }: CallContext) => {
       // What is sent again because its answer was lost has the same key.
@@ -184,6 +196,17 @@ export const startModalServer = async ({
     sandboxTerminateV2: async (request: SandboxRequest) => {
       await end(byId(request), "terminated");
       return {};
+    },
+  };
+
+  const router = {
+    ...commands,
+    taskSnapshotFilesystem: async ({ taskId, ttlSeconds }: { taskId: string; ttlSeconds: number }) => {
+      const { machine, result } = find(({ id }) => taskId === `ta-${id}`);
+      if (result !== undefined) throw fail(STATUS.NOT_FOUND, "the task is over");
+      const imageId = `im-kept-${randomBytes(6).toString("hex")}`;
+      images.set(imageId, { files: await keeper.keep(machine), ttlSeconds });
+      return { imageId };
     },
   };
 
@@ -225,7 +248,7 @@ export const startModalServer = async ({
 
   const server = grpc.createServer();
   server.add(controlPlane, service(controlPlane, control, requireCredentials));
-  server.add(commandRouter, service(commandRouter, commands, requireToken));
+  server.add(commandRouter, service(commandRouter, router, requireToken));
   port = await server.listen("127.0.0.1:0");
   return {
     ...faults.control,
@@ -239,12 +262,14 @@ export const startModalServer = async ({
     apps,
     sandboxes,
     builds,
+    images,
     running,
     end,
     expireTokens: () => {
       oldestToken = newestToken;
     },
     close: async () => {
+      await keeper.removeAll();
       await Promise.all(running().map((sandbox) => end(sandbox, "terminated")));
       server.forceShutdown();
     },

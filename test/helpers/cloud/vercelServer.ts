@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
-import { asRoot, createLoopbackMachine, type LoopbackMachine, NO_ROOT } from "./loopbackMachine.ts";
+import {
+  asRoot,
+  createKeeper,
+  createLoopbackMachine,
+  type LoopbackMachine,
+  NO_ROOT,
+} from "./loopbackMachine.ts";
 import { OutlivingProcess, type ProcessOutput } from "./outlivingProcess.ts";
 
 export interface VercelCreateRequest {
@@ -18,6 +25,7 @@ export interface VercelCreateRequest {
   readonly tags?: Record<string, string>;
   readonly persistent?: boolean;
   readonly networkPolicy?: unknown;
+  readonly source?: { readonly type: string; readonly snapshotId?: string };
 }
 
 interface LoopbackCommand {
@@ -38,6 +46,12 @@ export interface LoopbackVercelSandbox {
   readonly request: VercelCreateRequest;
   readonly commands: Map<string, LoopbackCommand>;
   readonly startedAt: number;
+  /** The snapshot that the session was started from. */
+  readonly sourceSnapshotId?: string;
+  /** The files of its sessions are kept, and another session continues with them. */
+  persistent: boolean;
+  /** The snapshot by which another session would continue, if it is persistent. */
+  snapshotId?: string;
   timeout: number;
   status: "running" | "stopped";
   deadline?: NodeJS.Timeout;
@@ -67,12 +81,25 @@ export class VercelServer {
   longestMs = Number.POSITIVE_INFINITY;
   /** How long it lasts beyond that: for tests on a machine of which nobody knows how busy it is. */
   graceMs = 0;
+  /** The snapshots that exist, by their ids. */
+  readonly #keeper = createKeeper();
+  readonly snapshots = new Map<
+    string,
+    {
+      readonly files: string;
+      readonly expiration?: number;
+      readonly sessionId: string;
+      readonly name: string;
+    }
+  >();
   /** What sandboxes were asked for. */
   readonly created: VercelCreateRequest[] = [];
   /** PATH in sandboxes, if it is not to be the host's. */
   path: string | undefined;
   /** On whose behalf somebody has asked last. */
   lastTeam: string | null = null;
+  /** What sandboxes were made as they were updated: persistent or not. */
+  readonly persistence: boolean[] = [];
   /** How often a sandbox was started anew, because somebody asked for it. */
   resumed = 0;
   readonly loopback = new Loopback(
@@ -121,6 +148,7 @@ export class VercelServer {
 
   async close(): Promise<void> {
     await this.loopback.close();
+    await this.#keeper.removeAll();
     await Promise.all([...this.sandboxes.values(), ...this.#forgotten].map((sandbox) => this.lose(sandbox)));
   }
 
@@ -135,14 +163,22 @@ export class VercelServer {
     }
     const [, sessionId, rest = ""] = /^\/v2\/sandboxes\/sessions\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
     if (sessionId !== undefined) return this.#session(sessionId, rest, request);
+    if (path === "/v2/sandboxes/snapshots") return this.#listSnapshots(url);
+    const [, snapshotId] = /^\/v2\/sandboxes\/snapshots\/([^/]+)$/.exec(path) ?? [];
+    if (snapshotId !== undefined) return this.#snapshot(snapshotId, method === "DELETE");
     const [, name = ""] = /^\/v2\/sandboxes\/([^/]+)$/.exec(path) ?? [];
     const sandbox = this.sandboxes.get(decodeURIComponent(name));
     if (sandbox === undefined) return refusal(404, "not_found", `there is no sandbox ${name}`);
     if (method === "DELETE") {
       await this.lose(sandbox);
+      if (url.searchParams.get("deleteOrphanSnapshots") === "true") await this.#deleteSnapshotsOf(sandbox);
       return { status: 200, json: { sandbox: describe(sandbox) } };
     }
-    if (sandbox.status === "stopped" && url.searchParams.get("resume") !== "false") this.resumed++;
+    if (method === "PATCH") return this.#update(sandbox, await jsonOf(request));
+    if (sandbox.status === "stopped" && url.searchParams.get("resume") !== "false") {
+      this.resumed++;
+      return this.#continue(sandbox, sandbox.persistent ? sandbox.snapshotId : undefined);
+    }
     return { status: 200, json: { sandbox: describe(sandbox), session: sessionOf(sandbox), routes: [] } };
   }
 
@@ -154,9 +190,13 @@ export class VercelServer {
       return refusal(400, "bad_request", "too many tags");
     if ((request.timeout ?? 0) > this.longestMs)
       return refusal(400, "bad_request", "the timeout is longer than your plan allows");
-    const machine = await createLoopbackMachine();
+    const sourceSnapshotId = request.source?.snapshotId;
+    const source = sourceSnapshotId === undefined ? undefined : this.snapshots.get(sourceSnapshotId);
+    if (sourceSnapshotId !== undefined && source === undefined)
+      return refusal(404, "snapshot_not_found", `there is no snapshot ${sourceSnapshotId}`);
+    const machine = await createLoopbackMachine(source?.files);
     const cwd = join(machine.directory, "sandbox");
-    mkdirSync(cwd);
+    mkdirSync(cwd, { recursive: true });
     const sandbox: LoopbackVercelSandbox = {
       ...{
         name: request.name,
@@ -167,11 +207,97 @@ export class VercelServer {
         commands: new Map(),
       },
       ...{ startedAt: Date.now(), timeout: request.timeout ?? 300_000, status: "running" },
+      persistent: request.persistent ?? true,
+      ...(sourceSnapshotId !== undefined && { sourceSnapshotId }),
     };
     this.sandboxes.set(sandbox.name, sandbox);
     this.created.push(request);
     this.#setDeadline(sandbox);
     return { status: 200, json: { sandbox: describe(sandbox), session: sessionOf(sandbox), routes: [] } };
+  }
+
+  /** A snapshot ends the session. */
+  async #keep(sandbox: LoopbackVercelSandbox, expiration: number | undefined): Promise<Reply> {
+    const id = `snap_${randomUUID()}`;
+    this.snapshots.set(id, {
+      files: await this.#keeper.keep(sandbox.machine),
+      sessionId: sandbox.sessionId,
+      name: sandbox.name,
+      ...(expiration !== undefined && { expiration }),
+    });
+    if (sandbox.persistent) sandbox.snapshotId = id;
+    await this.stop(sandbox);
+    return { status: 200, json: { snapshot: this.#describeSnapshot(id), session: sessionOf(sandbox) } };
+  }
+
+  #describeSnapshot(id: string) {
+    const now = Date.now();
+    const { sessionId = "", expiration } = this.snapshots.get(id) ?? {};
+    return {
+      ...{ id, sourceSessionId: sessionId, region: "iad1", status: "created", sizeBytes: 1 },
+      ...{ createdAt: now, updatedAt: now },
+      ...(expiration !== undefined && { expiresAt: now + expiration }),
+    };
+  }
+
+  async #snapshot(id: string, isDeleted: boolean): Promise<Reply> {
+    const snapshot = this.snapshots.get(id);
+    if (snapshot === undefined) return refusal(404, "not_found", `there is no snapshot ${id}`);
+    const json = { snapshot: this.#describeSnapshot(id) };
+    if (isDeleted) {
+      this.snapshots.delete(id);
+      await rm(snapshot.files, { recursive: true, force: true });
+    }
+    return { status: 200, json };
+  }
+
+  async #deleteSnapshotsOf({ name }: LoopbackVercelSandbox): Promise<void> {
+    const used = new Set([...this.sandboxes.values()].map(({ sourceSnapshotId }) => sourceSnapshotId));
+    for (const [id, snapshot] of this.snapshots)
+      if (snapshot.name === name && !used.has(id)) await this.#snapshot(id, true);
+  }
+
+  #listSnapshots(url: URL): Reply {
+    const name = url.searchParams.get("name");
+    const found = [...this.snapshots].filter(([, snapshot]) => name === null || snapshot.name === name);
+    const snapshots = found.map(([id]) => this.#describeSnapshot(id));
+    return { status: 200, json: { snapshots, pagination: { count: found.length, next: null } } };
+  }
+
+  #update(
+    sandbox: LoopbackVercelSandbox,
+    { persistent, currentSnapshotId: id }: { persistent?: boolean; currentSnapshotId?: string },
+  ): Reply {
+    if (id !== undefined && !this.snapshots.has(id))
+      return refusal(404, "snapshot_not_found", `there is no snapshot ${id}`);
+    if (persistent !== undefined) {
+      this.persistence.push(persistent);
+      sandbox.persistent = persistent;
+    }
+    if (id !== undefined) sandbox.snapshotId = id;
+    return { status: 200, json: { sandbox: describe(sandbox) } };
+  }
+
+  /** A session of its own, on a machine of its own. */
+  async #continue(sandbox: LoopbackVercelSandbox, snapshotId: string | undefined): Promise<Reply> {
+    const machine = await createLoopbackMachine(
+      snapshotId && this.snapshots.get(snapshotId)?.files,
+      sandbox.machine.directory,
+    );
+    const { deadline: _, sourceSnapshotId: __, ...rest } = sandbox;
+    const continued: LoopbackVercelSandbox = {
+      ...{ ...rest, machine, commands: new Map(), startedAt: Date.now() },
+      ...(snapshotId !== undefined && { sourceSnapshotId: snapshotId }),
+      ...{ sessionId: `sess_${randomUUID()}`, cwd: join(machine.directory, "sandbox"), status: "running" },
+    };
+    this.sandboxes.set(continued.name, continued);
+    this.#setDeadline(continued);
+    return {
+      status: 200,
+      json: {
+        ...{ sandbox: describe(continued), session: sessionOf(continued), routes: [], resumed: true },
+      },
+    };
   }
 
   #extend(sandbox: LoopbackVercelSandbox, moreMs: number): Reply {
@@ -221,6 +347,8 @@ export class VercelServer {
           ? { file: createReadStream(path, { fd: openSync(path, "r") }) }
           : refusal(404, "not_found", `there is no ${path}`);
       }
+      case "snapshot":
+        return this.#keep(sandbox, (await jsonOf(request)).expiration);
       case "extend-timeout":
         return this.#extend(sandbox, (await jsonOf(request)).duration);
       default:
@@ -236,10 +364,20 @@ const refusal = (status: number, code: string, message: string): Reply => ({
   json: { error: { code, message } },
 });
 
-const describe = ({ name, sessionId, request, startedAt, timeout, status }: LoopbackVercelSandbox) => ({
+const describe = ({
+  name,
+  sessionId,
+  request,
+  startedAt,
+  timeout,
+  status,
+  persistent,
+  snapshotId,
+}: LoopbackVercelSandbox) => ({
+  ...(snapshotId !== undefined && { currentSnapshotId: snapshotId }),
   ...{
     name,
-    persistent: request.persistent ?? true,
+    persistent,
     region: "iad1",
     currentSessionId: sessionId,
     status,
@@ -248,10 +386,19 @@ const describe = ({ name, sessionId, request, startedAt, timeout, status }: Loop
   ...{ createdAt: startedAt, updatedAt: Date.now(), tags: request.tags, image: request.image },
 });
 
-const sessionOf = ({ sessionId, cwd, request, startedAt, timeout, status }: LoopbackVercelSandbox) => {
+const sessionOf = ({
+  sessionId,
+  cwd,
+  request,
+  startedAt,
+  timeout,
+  status,
+  sourceSnapshotId,
+}: LoopbackVercelSandbox) => {
   const vcpus = request.resources?.vcpus ?? 2;
   return {
     ...{ id: sessionId, memory: 2048 * vcpus, vcpus, region: "iad1", timeout, status, cwd },
+    ...(sourceSnapshotId !== undefined && { sourceSnapshotId }),
     ...{ requestedAt: startedAt, startedAt, createdAt: startedAt, updatedAt: Date.now() },
   };
 };

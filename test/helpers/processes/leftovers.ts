@@ -5,7 +5,7 @@ import { git } from "../repository/repository.ts";
 const entries = (path: string): string[] =>
   existsSync(path) ? readdirSync(path).filter((name) => name !== ".gitignore") : [];
 
-/** What a finished run has no business leaving: worktrees, refs, locks, files of its sandbox. */
+/** What a finished run has no business leaving: worktrees, refs, locks, files of its sandbox, overlays. */
 export const leftovers = (cwd: string): string[] => {
   const worktrees = git(cwd, "worktree", "list", "--porcelain")
     .split("\n")
@@ -18,8 +18,12 @@ export const leftovers = (cwd: string): string[] => {
   const worktreeDirectories = entries(join(cwd, ".sanddune/worktrees"));
   const runFiles = entries(join(cwd, ".sanddune/runs")).flatMap((run) =>
     entries(join(cwd, ".sanddune/runs", run))
-      .filter((name) => name !== "journal.jsonl")
+      // Kept files are guarded from `git clean`.
+      .filter((name, _, all) => name !== "journal.jsonl" && (name !== ".git" || !all.includes("files")))
       .map((name) => `runs/${run}/${name}`),
   );
-  return [...worktrees, ...refs, ...locks, ...worktreeDirectories, ...runFiles].filter((item) => item !== "");
+  const overlays = entries(join(cwd, ".git/sanddune/overlays"));
+  return [...worktrees, ...refs, ...locks, ...worktreeDirectories, ...runFiles, ...overlays].filter(
+    (item) => item !== "",
+  );
 };

@@ -12,7 +12,8 @@ export const git = (cwd: string, ...args: string[]): string =>
 /** A directory that is gone after the test. */
 export const temporaryDirectory = (): string => {
   const path = realpathSync(mkdtempSync(join(tmpdir(), `sanddune-${RUN_ID}-`)));
-  afterTest(() => rmSync(path, { recursive: true, force: true }));
+  // What a killed process has started may write for a moment longer.
+  afterTest(() => rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
   return path;
 };
 

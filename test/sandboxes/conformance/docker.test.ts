@@ -5,5 +5,7 @@ import { testConformance } from "./testConformance.ts";
 
 describeWith(["docker"], "docker conforms", () => {
   const provider = docker({ imageName: TEST_IMAGE });
-  testConformance(async () => (await openBindMount(provider)).sandbox);
+  testConformance(async (options) => (await openBindMount(provider, options)).sandbox, {
+    ...(provider.removeSnapshot && { removeSnapshot: provider.removeSnapshot }),
+  });
 });

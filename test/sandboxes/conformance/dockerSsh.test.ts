@@ -6,7 +6,8 @@ import { testConformance } from "./testConformance.ts";
 
 describeWith(["docker", "sshd"], "docker over ssh conforms", () => {
   const sshd = useSshd();
-  testConformance(() =>
-    openIsolated(docker({ imageName: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` })),
-  );
+  const provider = () => docker({ imageName: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` });
+  testConformance((options) => openIsolated(provider(), options), {
+    removeSnapshot: async (snapshot) => provider().removeSnapshot?.(snapshot),
+  });
 });

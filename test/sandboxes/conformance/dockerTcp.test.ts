@@ -6,5 +6,8 @@ import { testConformance } from "./testConformance.ts";
 
 describeWith(["docker"], "docker over tcp conforms", () => {
   const relay = useTcpRelay();
-  testConformance(() => openIsolated(docker({ imageName: TEST_USER_IMAGE, host: relay().address })));
+  const provider = () => docker({ imageName: TEST_USER_IMAGE, host: relay().address });
+  testConformance((options) => openIsolated(provider(), options), {
+    removeSnapshot: async (snapshot) => provider().removeSnapshot?.(snapshot),
+  });
 });

@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import type { SandboxSnapshot } from "../../../src/sandboxes/contract.ts";
 import { e2b } from "../../../src/sandboxes/e2b.ts";
 import { useE2bServer } from "../../helpers/cloud/useServers.ts";
 import { isRoot } from "../../helpers/runtimes/runtimes.ts";
@@ -12,5 +13,10 @@ describe("e2b conforms", () => {
   const skipped: Record<string, string> = isRoot
     ? {}
     : { "sudo means root, or is refused": "only root can run commands as root in the stand-in for E2B" };
-  testConformance(() => openIsolated(e2b()), { ownsProcessNamespace: false }, skipped);
+  const removeSnapshot = async (snapshot: SandboxSnapshot) => e2b().removeSnapshot?.(snapshot);
+  testConformance(
+    (options) => openIsolated(e2b(), options),
+    { ownsProcessNamespace: false, removeSnapshot },
+    skipped,
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { SandboxSnapshot } from "../../../src/sandboxes/contract.ts";
 import { modal } from "../../../src/sandboxes/modal.ts";
 import { sharedModalServer } from "../modal/scene.ts";
 import { openIsolated } from "../openSandbox.ts";
@@ -8,8 +9,13 @@ describe("modal conforms", () => {
   const server = sharedModalServer();
   const provider = modal();
 
+  const removeSnapshot = async (snapshot: SandboxSnapshot) => provider.removeSnapshot?.(snapshot);
+
   describe("in each case", () => {
-    testConformance(() => openIsolated(provider), { ownsProcessNamespace: false });
+    testConformance((options) => openIsolated(provider, options), {
+      ownsProcessNamespace: false,
+      removeSnapshot,
+    });
   });
 
   test("and has left nothing running", () => {

@@ -12,7 +12,8 @@ describeWith(["podman", "sshd"], "podman over ssh conforms", () => {
     service = await startPodmanService();
   });
   afterAll(() => service?.stop());
-  testConformance(() =>
-    openIsolated(podman({ imageName: TEST_IMAGE, host: `${sshd().address}${service?.socketPath}` })),
-  );
+  const provider = () => podman({ imageName: TEST_IMAGE, host: `${sshd().address}${service?.socketPath}` });
+  testConformance((options) => openIsolated(provider(), options), {
+    removeSnapshot: async (snapshot) => provider().removeSnapshot?.(snapshot),
+  });
 });

@@ -11,20 +11,20 @@ describe("test-isolated conforms", () => {
   const opened: IsolatedSandboxHandle[] = [];
 
   describe("in each case", () => {
-    const open = async () => {
-      const sandbox = await openIsolated(testIsolated());
+    const open = async (options: Parameters<typeof openIsolated>[1]) => {
+      const sandbox = await openIsolated(testIsolated(), options);
       opened.push(sandbox);
       return sandbox;
     };
     testConformance(open, { ownsProcessNamespace: false });
   });
 
-  test("with one sandbox for all cases but the four that end theirs, and all are closed", () => {
-    expect(opened).toHaveLength(1 + 4);
+  test("with one sandbox for all cases but those that end theirs or start from a snapshot, and all are closed", () => {
+    expect(opened).toHaveLength(1 + 4 + 5);
     expect(opened.filter(({ worktreePath }) => existsSync(worktreePath))).toEqual([]);
   });
 });
 
 describeWith(["bubblewrap"], "bubblewrap conforms", () => {
-  testConformance(async () => (await openBindMount(bubblewrap())).sandbox);
+  testConformance(async (options) => (await openBindMount(bubblewrap(), options)).sandbox);
 });

@@ -8,5 +8,8 @@ describe("vercel conforms", () => {
   useVercelServer();
 
   // The stand-in for Vercel runs commands on the host.
-  testConformance(() => openIsolated(vercel()), { ownsProcessNamespace: false });
+  testConformance((options) => openIsolated(vercel(), options), {
+    ownsProcessNamespace: false,
+    removeSnapshot: async (snapshot) => vercel().removeSnapshot?.(snapshot),
+  });
 });

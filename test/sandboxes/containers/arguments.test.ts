@@ -5,6 +5,8 @@ import {
   defaultImage,
   mountArguments,
 } from "../../../src/sandboxes/containers/arguments.ts";
+import { dockerEngine } from "../../../src/sandboxes/containers/dockerEngine.ts";
+import { podmanEngine } from "../../../src/sandboxes/containers/podmanEngine.ts";
 
 const plan: ContainerPlan = {
   sandboxName: "name",
@@ -17,6 +19,7 @@ const plan: ContainerPlan = {
   mounts: [{ hostPath: "/a", sandboxPath: "/b", readOnly: true }],
   selinuxLabel: false,
   mountSetsLabels: false,
+  overlayArguments: dockerEngine.overlayArguments,
   network: undefined,
   memory: undefined,
   cpus: undefined,
@@ -77,7 +80,7 @@ test("mounts are quoted for the comma-separated list that they are", () => {
 
 describe("mounts with an SELinux label", () => {
   const mount = { hostPath: "/a", sandboxPath: "/b", readOnly: true };
-  const docker = { selinuxLabel: "Z", mountSetsLabels: false } as const;
+  const docker = { selinuxLabel: "Z", ...dockerEngine } as const;
 
   test("are volumes for Docker, whose --mount has no labels", () => {
     expect(mountArguments(mount, docker)).toEqual(["--volume", "/a:/b:ro,Z"]);
@@ -90,7 +93,7 @@ describe("mounts with an SELinux label", () => {
   });
 
   test("may have a colon in their paths with Podman", () => {
-    const podman = { selinuxLabel: "z", mountSetsLabels: true } as const;
+    const podman = { selinuxLabel: "z", ...podmanEngine } as const;
     expect(mountArguments({ ...mount, hostPath: "/with:colon" }, podman)).toEqual([
       "--mount",
       "type=bind,src=/with:colon,dst=/b,readonly,relabel=shared",
