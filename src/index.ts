@@ -51,12 +51,14 @@ export type {
 export { Output } from "./options/checks/output.ts";
 export type { CommandEnv, EnvValue, EnvVars } from "./options/envVars.ts";
 export type {
+  HookCache,
   Hooks,
   HostHook,
   HostSandboxHooks,
   HostWorktreeHooks,
   SandboxHook,
   SandboxHooks,
+  SetupCacheOption,
   WorktreeHooks,
 } from "./options/hooks.ts";
 export type {
@@ -76,6 +78,7 @@ export type { PromptArgs } from "./options/promptArgs.ts";
 export type {
   AbortedRun,
   Artifact,
+  CheckoutKind,
   CloseResult,
   Commit,
   ContinueOptions,
@@ -101,7 +104,7 @@ export type {
   TrajectoryOption,
   WorktreeRunOptions,
 } from "./options/runOptions.ts";
-export type { Sandbox } from "./options/sandbox.ts";
+export type { Sandbox, SandboxForkOptions } from "./options/sandbox.ts";
 export type {
   CreateSandboxOptions,
   SandboxExecOptions,
@@ -143,8 +146,10 @@ export {
   type SandboxHandle,
   type SandboxMount,
   type SandboxProvider,
+  type SandboxSnapshot,
+  type SnapshotOptions,
 } from "./sandboxes/contract.ts";
-export type { LeftSandbox, SandboxLeftovers, UnlistedSandbox } from "./sandboxes/leftovers.ts";
+export type { LeftSandbox, LeftSnapshot, SandboxLeftovers, UnlistedSandbox } from "./sandboxes/leftovers.ts";
 export { type DockerfileImage, readDockerfile } from "./sandboxes/services/readDockerfile.ts";
 export type {
   FinishedExecution,

@@ -3,6 +3,10 @@ import { nulSeparated } from "./output.ts";
 /** A line of a git configuration: `section.subsection.key` and its value. */
 export type ConfigEntry = readonly [name: string, value: string];
 
+/** Whether a setting is on, in any of git's spellings. */
+export const isTrue = (config: readonly ConfigEntry[], name: string): boolean =>
+  ["true", "yes", "on", "1"].includes(config.findLast(([key]) => key === name)?.[1].toLowerCase() ?? "");
+
 const escaped = (text: string): string =>
   text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t");
 

@@ -12,6 +12,7 @@ import {
 } from "../errors.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { openOutputFile } from "../process/outputFile.ts";
+import type { OverlayMount } from "../process/overlay/overlayMount.ts";
 import {
   type ProcessInput,
   type ProcessResult,
@@ -32,6 +33,12 @@ export interface GitOptions {
   readonly finishesAlone?: boolean;
   /** Receives the output, which can then have any size, instead of the result. */
   readonly onStdoutChunk?: (chunk: Buffer) => void;
+  /** Git answers questions until its input ends, so its time is not limited. */
+  readonly endsWithInput?: boolean;
+  /** Git works on this git directory and is in no checkout: a git in a checkout may hold its locks. */
+  readonly gitDirectory?: string | undefined;
+  /** Git runs where this overlay is mounted, and `cwd` is a directory there. */
+  readonly mount?: Pick<OverlayMount, "inside"> | undefined;
 }
 
 /**
@@ -59,6 +66,9 @@ const HARDENED_CONFIG = [
   "advice.detachedHead=false",
 ] as const;
 
+/** The last of them: git's trace of its configuration ends with it. */
+export const LAST_HARDENED_KEY = "advice.detachedHead";
+
 /** The same as arguments, to be placed before git's subcommand. */
 export const HARDENED_ARGUMENTS: readonly string[] = HARDENED_CONFIG.flatMap((setting) => ["-c", setting]);
 
@@ -82,7 +92,7 @@ const CAPTURE_BYTES = 256 * 1024 * 1024;
 const ERROR_BYTES = 64 * 1024;
 
 /** Longer than the largest checkout takes. Git may wait for ever for a network file system or a signing agent. */
-const TIMEOUT_MS = 30 * 60_000;
+export const TIMEOUT_MS = 30 * 60_000;
 
 const environment = (extra: GitOptions["env"]): Record<string, string> => {
   const env: Record<string, string> = {
@@ -124,6 +134,19 @@ const start = async (spec: ProcessSpec, finishesAlone: boolean): Promise<Process
   }
 };
 
+const commandOf = (
+  args: readonly string[],
+  { cwd, mount, gitDirectory }: GitOptions,
+): Pick<ProcessSpec, "program" | "args" | "cwd"> => {
+  if (gitDirectory !== undefined) {
+    return { program: "git", args: [...HARDENED_ARGUMENTS, `--git-dir=${gitDirectory}`, ...args], cwd: "/" };
+  }
+  const hardened = [...HARDENED_ARGUMENTS, ...args];
+  if (mount === undefined) return { program: "git", args: hardened, cwd };
+  const [program = "", ...entering] = mount.inside(["git", "-C", cwd, ...hardened]);
+  return { program, args: entering, cwd: "/" };
+};
+
 const TOO_MUCH_OUTPUT = "too much output";
 
 /** Whether git's output was truncated. */
@@ -138,13 +161,11 @@ export const git = (
   interruptible((signal) =>
     start(
       {
-        program: "git",
-        args: [...HARDENED_ARGUMENTS, ...args],
-        cwd: options.cwd,
+        ...commandOf(args, options),
         env: environment(options.env),
         signal,
         captureBytes: options.onStdoutChunk === undefined ? CAPTURE_BYTES : ERROR_BYTES,
-        timeoutMs: TIMEOUT_MS,
+        ...(options.endsWithInput !== true && { timeoutMs: TIMEOUT_MS }),
         ...(options.stdin !== undefined && { stdin: options.stdin }),
         ...(options.encoding !== undefined && { encoding: options.encoding }),
         ...(options.onStdoutChunk !== undefined && { onStdoutChunk: options.onStdoutChunk }),
@@ -165,7 +186,8 @@ export const git = (
       }
       return Effect.succeed(result);
     }),
-    Effect.retry(RETRY_HALF_MADE_WORKTREE),
+    // Input that was read once cannot be read again.
+    options.endsWithInput === true ? (effect) => effect : Effect.retry(RETRY_HALF_MADE_WORKTREE),
   );
 
 /** Runs git and returns its output without the final newline. */

@@ -5,9 +5,9 @@ import { type SandduneError, UnsupportedRepositoryError } from "../errors.ts";
 import type { HostHead } from "../options/branchStrategy.ts";
 import { type ConfigEntry, parseConfigList } from "./configFile.ts";
 import { gitText } from "./git.ts";
-import { listRefs, type Ref } from "./refs.ts";
+import { listRefsWithConfig, type Ref, type RefsWithConfig } from "./refs.ts";
 import type { Repository } from "./repository.ts";
-import { listWorktrees, type RegisteredWorktree } from "./worktrees/worktreeList.ts";
+import { type RegisteredWorktree, readWorktrees } from "./worktrees/worktreeList.ts";
 
 /** The host repository at the start of a run. */
 export interface HostState {
@@ -18,6 +18,8 @@ export interface HostState {
   readonly config: readonly ConfigEntry[];
   readonly worktrees: readonly RegisteredWorktree[];
 }
+
+const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, "");
 
 export const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
   Effect.all(
@@ -32,21 +34,33 @@ export const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
         const hint = 'Make one to start from: git commit --allow-empty -m "Initial commit"';
         return Effect.fail(new UnsupportedRepositoryError(cwd, "has no commit yet", hint));
       }
-      const branch = symbolicRef === "" ? undefined : symbolicRef.replace(/^refs\/heads\//, "");
+      const branch = symbolicRef === "" ? undefined : branchOf(symbolicRef);
       return Effect.succeed({ branch, sha });
     }),
   );
 
-export const readHostState = ({ topLevel: cwd }: Repository): Effect.Effect<HostState, SandduneError> =>
-  Effect.all(
-    {
-      head: readHead(cwd),
-      refs: listRefs(cwd, "refs/heads", "refs/tags", "refs/remotes"),
-      config: gitText(["config", "--list", "-z"], { cwd }).pipe(Effect.map(parseConfigList)),
-      worktrees: listWorktrees(cwd),
-    },
-    { concurrency: "unbounded" },
-  );
+const readConfig = (cwd: string): Effect.Effect<ConfigEntry[], SandduneError> =>
+  gitText(["config", "--list", "-z"], { cwd }).pipe(Effect.map(parseConfigList));
+
+/** The part of the state that can be read before the repository is known, in any directory of the checkout. */
+export const listHostRefs = (cwd: string): Effect.Effect<RefsWithConfig, SandduneError> =>
+  listRefsWithConfig(cwd, "refs/heads", "refs/tags", "refs/remotes");
+
+export const readHostState = Effect.fnUntraced(function* (
+  repository: Repository,
+  listed = listHostRefs(repository.topLevel),
+): Effect.fn.Return<HostState, SandduneError> {
+  const cwd = repository.topLevel;
+  const { refs, head, ...told } = yield* listed;
+  const config = told.config ?? (yield* readConfig(cwd));
+  return {
+    refs,
+    // No branch is checked out if HEAD is detached, or if the branch has no commit yet.
+    head: head === undefined ? yield* readHead(cwd) : { branch: branchOf(head.name), sha: head.sha },
+    config,
+    worktrees: yield* readWorktrees(repository, config),
+  };
+});
 
 const UNFINISHED = {
   MERGE_HEAD: "merge",

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
 import {
   GitError,
   InvalidOptionsError,
@@ -14,6 +15,7 @@ import { distrustCheckoutOf } from "../process/hostPrograms.ts";
 import { isDirectory } from "../tools/files/entries.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import { git, gitText } from "./git.ts";
+import { splitTrace, TRACED } from "./trace.ts";
 
 /** The host repository of a run, as found from `cwd`. Every path is absolute. */
 export interface Repository {
@@ -41,28 +43,25 @@ const MINIMUM_GIT = [2, 38] as const;
 /** Checked once a process. */
 let gitIsNewEnough = false;
 
-const checkGitVersion = (cwd: string): Effect.Effect<void, SandduneError> =>
-  gitIsNewEnough ? Effect.void : askGitVersion(cwd);
+const checkVersion = (text: string): Effect.Effect<void, PrerequisiteError> => {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
+  gitIsNewEnough =
+    Number(major) > MINIMUM_GIT[0] || (Number(major) === MINIMUM_GIT[0] && Number(minor) >= MINIMUM_GIT[1]);
+  return gitIsNewEnough
+    ? Effect.void
+    : Effect.fail(
+        new PrerequisiteError("git", `${text} is too old`, `Install git ${MINIMUM_GIT.join(".")} or newer.`),
+      );
+};
 
-const askGitVersion = (cwd: string) =>
-  gitText(["version"], { cwd }).pipe(
-    Effect.flatMap((text) => {
-      const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
-      const isNewEnough =
-        Number(major) > MINIMUM_GIT[0] ||
-        (Number(major) === MINIMUM_GIT[0] && Number(minor) >= MINIMUM_GIT[1]);
-      gitIsNewEnough = isNewEnough;
-      return isNewEnough
-        ? Effect.void
-        : Effect.fail(
-            new PrerequisiteError(
-              "git",
-              `${text} is too old`,
-              `Install git ${MINIMUM_GIT.join(".")} or newer.`,
-            ),
-          );
-    }),
-  );
+/** A git before 2.22 has no trace, and is asked for its version. */
+const checkTracedVersion = (cwd: string, stderr: string): Effect.Effect<void, SandduneError> => {
+  if (gitIsNewEnough) return Effect.void;
+  const { version } = splitTrace(stderr);
+  return version === undefined
+    ? Effect.flatMap(gitText(["version"], { cwd }), checkVersion)
+    : checkVersion(`git version ${version}`);
+};
 
 /** The checkout that contains a directory, unless the directory is in that checkout's `.git`. */
 const checkoutAround = (path: string): string | undefined => {
@@ -83,36 +82,37 @@ const bareRepositoryError = (cwd: string, bare: string): UnsupportedRepositoryEr
       );
 };
 
-const locate = (cwd: string) =>
-  git(
-    [
-      "rev-parse",
-      "--path-format=absolute",
-      "--show-toplevel",
-      "--show-prefix",
-      "--git-dir",
-      "--git-common-dir",
-      "--show-object-format",
-    ],
-    { cwd },
-  ).pipe(
+const LOCATE = [
+  "rev-parse",
+  "--path-format=absolute",
+  "--show-toplevel",
+  "--show-prefix",
+  "--git-dir",
+  "--git-common-dir",
+  "--show-object-format",
+] as const;
+
+const locate = (cwd: string): Effect.Effect<string, SandduneError> =>
+  Effect.suspend(() => git(LOCATE, { cwd, ...(!gitIsNewEnough && { env: TRACED }) })).pipe(
+    Effect.tap(({ stderr }) => checkTracedVersion(cwd, stderr)),
+    Effect.map(({ stdout }) => stdout),
     Effect.catchIf(
       (error): error is GitError => error instanceof GitError,
-      (error): Effect.Effect<never, SandduneError> => {
-        if (/not a git repository/.test(error.stderr)) return Effect.fail(new NotARepositoryError(cwd));
-        const [, bare] = /cannot use bare repository '(.*)' \(safe\.bareRepository/.exec(error.stderr) ?? [];
-        if (bare !== undefined) return Effect.fail(bareRepositoryError(cwd, bare));
-        if (/must be run in a work tree/.test(error.stderr))
-          return Effect.fail(bareRepositoryError(cwd, cwd));
-        return Effect.fail(error);
-      },
+      Effect.fnUntraced(function* ({ args, exitCode, stderr }): Effect.fn.Return<never, SandduneError> {
+        // An old git may fail because of its age.
+        yield* checkTracedVersion(cwd, stderr);
+        const { said } = splitTrace(stderr);
+        if (/not a git repository/.test(said)) return yield* Effect.fail(new NotARepositoryError(cwd));
+        const [, bare] = /cannot use bare repository '(.*)' \(safe\.bareRepository/.exec(said) ?? [];
+        if (bare !== undefined) return yield* Effect.fail(bareRepositoryError(cwd, bare));
+        if (/must be run in a work tree/.test(said)) return yield* Effect.fail(bareRepositoryError(cwd, cwd));
+        return yield* Effect.fail(new GitError(args, exitCode, said));
+      }),
     ),
   );
 
-/** Finds the repository of `cwd`. Fails if git is missing or too old, or if runs do not support the repository. */
-export const openRepository = Effect.fnUntraced(function* (
-  cwd: string,
-): Effect.fn.Return<Repository, SandduneError> {
+/** Checks the directory before the first program is started. */
+const enter = Effect.fnUntraced(function* (cwd: string): Effect.fn.Return<string, SandduneError> {
   if (!isDirectory(cwd)) {
     return yield* Effect.fail(new InvalidOptionsError("cwd", `there is no directory ${cwd}`));
   }
@@ -123,11 +123,14 @@ export const openRepository = Effect.fnUntraced(function* (
       new UnsupportedRepositoryError(realCwd, "has a line break in its path", "Rename the directory."),
     );
   }
-  const [located] = yield* Effect.all([locate(realCwd), checkGitVersion(realCwd)], {
-    concurrency: "unbounded",
-  });
+  return realCwd;
+});
+
+const repositoryAt = Effect.fnUntraced(function* (
+  realCwd: string,
+): Effect.fn.Return<Repository, SandduneError> {
   const [topLevel = "", prefix = "", gitDirectory = "", commonDirectory = "", objectFormat = ""] =
-    located.stdout.split("\n");
+    (yield* locate(realCwd)).split("\n");
   const main = basename(commonDirectory) === ".git" ? dirname(commonDirectory) : topLevel;
   return {
     topLevel,
@@ -137,4 +140,22 @@ export const openRepository = Effect.fnUntraced(function* (
     configDirectory: join(main, CONFIG_DIRECTORY_NAME),
     objectFormat,
   };
+});
+
+/** Finds the repository of `cwd`. Fails if git is missing or too old, or if runs do not support the repository. */
+export const openRepository = (cwd: string): Effect.Effect<Repository, SandduneError> =>
+  Effect.flatMap(enter(cwd), repositoryAt);
+
+/** Finds the repository while `beside` begins in the same directory. Its result must not be used if there is no repository. */
+export const openRepositoryBeside = Effect.fnUntraced(function* <A>(
+  cwd: string,
+  beside: (directory: string) => Effect.Effect<A, SandduneError>,
+): Effect.fn.Return<
+  { readonly repository: Repository; readonly besides: Effect.Effect<A, SandduneError> },
+  SandduneError
+> {
+  const directory = yield* enter(cwd);
+  const fiber = yield* Effect.forkChild(beside(directory), { startImmediately: true });
+  const repository = yield* repositoryAt(directory).pipe(Effect.onError(() => Fiber.interrupt(fiber)));
+  return { repository, besides: Fiber.join(fiber) };
 });

@@ -1,30 +1,61 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
+import { type CommitDescription, DESCRIPTION_FORMAT, parseDescriptions } from "./commitDescription.ts";
 import { type Change, diffTree, SUBMODULE, SYMBOLIC_LINK } from "./diffTree.ts";
 import { foldPath } from "./foldPath.ts";
 import { gitText } from "./git.ts";
+import { readLinkTargets } from "./linkTargets.ts";
+import { readingObjects } from "./longLived/sharedGit.ts";
 import { findBareRepositories } from "./nestedRepositories/bareInTree.ts";
 import { isProtectedLink, isProtectedPath, leavesRepository } from "./protectedPaths.ts";
 
-/** The run's commits, oldest first: those in the history of `tip` that the host did not have before. */
+/** The commits of a run. */
+export interface RunHistory {
+  /** Oldest first: those in the history of the tip that the host did not have before. */
+  readonly commits: CommitDescription[];
+  /** The parents of these commits. */
+  readonly parents: ReadonlySet<string>;
+}
+
+export const readRunHistory = (
+  cwd: string,
+  tip: string,
+  knownCommits: readonly string[],
+): Effect.Effect<RunHistory, SandduneError> =>
+  gitText(
+    [
+      ...["rev-list", "--ignore-missing", "--reverse", "--topo-order", "--no-commit-header"],
+      ...[DESCRIPTION_FORMAT, "--stdin"],
+    ],
+    { cwd, stdin: `${tip}\n${knownCommits.map((sha) => `^${sha}\n`).join("")}` },
+  ).pipe(
+    Effect.map((output) => {
+      const commits = parseDescriptions(output);
+      return { commits, parents: new Set(commits.flatMap(({ parents }) => parents)) };
+    }),
+  );
+
 export const listRunCommits = (
   cwd: string,
   tip: string,
   knownCommits: readonly string[],
 ): Effect.Effect<string[], SandduneError> =>
-  gitText(["rev-list", "--ignore-missing", "--reverse", "--topo-order", "--stdin"], {
-    cwd,
-    stdin: `${tip}\n${knownCommits.map((sha) => `^${sha}\n`).join("")}`,
-  }).pipe(Effect.map((output) => output.split("\n").filter((line) => line !== "")));
+  Effect.map(readRunHistory(cwd, tip, knownCommits), ({ commits }) => commits.map(({ sha }) => sha));
 
-/** The targets of links, in the same order. */
-const readLinks = (cwd: string, links: readonly Change[]): Effect.Effect<string[], SandduneError> =>
-  Effect.forEach(links, ({ to }) => gitText(["cat-file", "blob", to?.sha ?? ""], { cwd }), {
-    concurrency: 4,
-  });
+/** The files that differ, and the targets of links among them as far as they were read. */
+interface ChangedFiles {
+  readonly files: readonly Change[];
+  readonly linkTargets: ReadonlyMap<string, string>;
+}
 
-/** If a run changes more links than this, all of them are reported without being read. */
-const MAX_READ_LINKS = 100;
+const readChanges = Effect.fnUntraced(function* (
+  cwd: string,
+  base: string,
+  tip: string,
+): Effect.fn.Return<ChangedFiles, SandduneError> {
+  const files = yield* diffTree({ cwd }, base, tip);
+  return { files, linkTargets: yield* readingObjects(cwd, (reader) => readLinkTargets(reader, files)) };
+});
 
 /** The changes of a run that a person should review. */
 export interface RunChanges {
@@ -43,12 +74,14 @@ export const inspectChanges = Effect.fnUntraced(function* (
   tip: string,
   /** Files and folders that grade an agent's work. */
   gradingPaths: Iterable<string> = [],
+  /** The files that differ, if they are known. */
+  known?: ChangedFiles,
 ): Effect.fn.Return<RunChanges, SandduneError> {
-  const changed = yield* diffTree({ cwd }, base, tip);
+  const { files: changed, linkTargets } = known ?? (yield* readChanges(cwd, base, tip));
   const links = changed.filter(({ to }) => to?.mode === SYMBOLIC_LINK);
-  const targets = links.length > MAX_READ_LINKS ? [] : yield* readLinks(cwd, links);
+  // A link that was not read counts as leaving.
   const leaving = new Set(
-    links.filter(({ path }, index) => leavesRepository(path, targets[index] ?? "/")).map(({ path }) => path),
+    links.filter(({ path }) => leavesRepository(path, linkTargets.get(path) ?? "/")).map(({ path }) => path),
   );
   const grading = [...gradingPaths].map((path) => `${foldPath(path)}/`);
   const isProtected = ({ path, to }: Change) =>

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
+import { type CommitDescription, DESCRIPTION_FORMAT, parseDescriptions } from "./commitDescription.ts";
 import { git, gitText } from "./git.ts";
 import { nulSeparated } from "./output.ts";
 
@@ -29,7 +30,7 @@ export interface WorkSummary {
   readonly currentBranch: string | undefined;
 }
 
-const MAX_COMMITS = 10;
+export const MAX_SUMMARISED = 10;
 
 /** The diff of a very large change takes longer than a summary is worth. */
 const PATIENCE_MS = 2000;
@@ -41,12 +42,6 @@ const EMPTY_TREE = {
 
 const emptyTreeFor = (sha: string): string => EMPTY_TREE[sha.length === 64 ? 64 : 40];
 
-const parseCommits = (output: string): (CommitSummary & { readonly parent: string })[] =>
-  output.split("\n").map((line) => {
-    const [sha = "", short = "", parents = "", ...subject] = line.split("\t");
-    return { sha, short, parent: parents.split(" ", 1).join(""), subject: subject.join(" ") };
-  });
-
 const parseFiles = (output: string): FileSummary[] =>
   nulSeparated(output).map((entry) => {
     const [added = "", deleted = "", ...path] = entry.split("\t");
@@ -56,38 +51,85 @@ const parseFiles = (output: string): FileSummary[] =>
     };
   });
 
-const currentBranch = (cwd: string) =>
+const baseOf = ([first]: readonly CommitDescription[]): string | undefined => first?.parents[0];
+
+/** Facts that git need not be asked for. */
+export interface KnownToSummary {
+  /** The branch that is checked out, `""` if HEAD is detached. */
+  readonly branch?: string | undefined;
+  /** The commits, from the first on. */
+  readonly described?: readonly CommitDescription[];
+}
+
+const askBranch = (cwd: string) =>
   git(["symbolic-ref", "--quiet", "--short", "HEAD"], { cwd, expectedExitCodes: [1] }).pipe(
-    Effect.map(({ stdout }) => stdout.trim() || undefined),
+    Effect.map(({ stdout }) => stdout.trim()),
   );
 
-const read = Effect.fnUntraced(function* (cwd: string, commits: readonly string[]) {
-  const listed = commits.slice(0, MAX_COMMITS);
+const NUMSTAT = ["--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"] as const;
+
+/** The user may have told git to show signatures, between the lines that are parsed. */
+const LOG = ["log", "--no-show-signature", DESCRIPTION_FORMAT] as const;
+
+/** One commit and its changes are one question to git. */
+const readOne = (cwd: string, commit: string) =>
+  gitText([...LOG, "--max-count=1", "--root", "--diff-merges=first-parent", ...NUMSTAT, commit, "--"], {
+    cwd,
+  }).pipe(
+    Effect.map((output) => {
+      const [described = "", ...changed] = output.split("\0");
+      return { summaries: parseDescriptions(described), changed: changed.join("\0").replace(/^\n/, "") };
+    }),
+  );
+
+const describe = (cwd: string, commits: readonly string[]) =>
+  gitText([...LOG, "--no-walk=unsorted", ...commits, "--"], { cwd }).pipe(Effect.map(parseDescriptions));
+
+const readSeveral = Effect.fnUntraced(function* (
+  cwd: string,
+  commits: readonly string[],
+  known: readonly CommitDescription[],
+) {
+  const listed = commits.slice(0, MAX_SUMMARISED);
+  const isKnown = listed.every((sha, index) => known[index]?.sha === sha);
+  const summaries = isKnown ? known.slice(0, listed.length) : yield* describe(cwd, listed);
   const last = commits.at(-1) ?? "";
-  const [described, branch] = yield* Effect.all(
+  const base = baseOf(summaries) ?? emptyTreeFor(last);
+  return { summaries, changed: yield* gitText(["diff", ...NUMSTAT, base, last, "--"], { cwd }) };
+});
+
+const read = Effect.fnUntraced(function* (
+  cwd: string,
+  commits: readonly string[],
+  { branch, described = [] }: KnownToSummary,
+) {
+  const [first = "", ...others] = commits;
+  const [{ summaries, changed }, currentBranch] = yield* Effect.all(
     [
-      gitText(["log", "--no-walk=unsorted", "--format=%H%x09%h%x09%P%x09%s", ...listed, "--"], { cwd }),
-      currentBranch(cwd),
+      others.length === 0 && described.length === 0
+        ? readOne(cwd, first)
+        : readSeveral(cwd, commits, described),
+      branch === undefined ? askBranch(cwd) : Effect.succeed(branch),
     ],
     { concurrency: "unbounded" },
   );
-  const summaries = parseCommits(described);
-  const base = summaries[0]?.parent || emptyTreeFor(last);
-  const changed = yield* gitText(
-    ["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, last, "--"],
-    { cwd },
-  );
-  return { commits: summaries, files: parseFiles(changed), base, currentBranch: branch };
+  return {
+    commits: summaries.map(({ sha, short, subject }) => ({ sha, short, subject })),
+    files: parseFiles(changed),
+    base: baseOf(summaries) ?? emptyTreeFor(first),
+    currentBranch: currentBranch || undefined,
+  };
 });
 
 /** Summarises the commits of a run, which are given oldest first; `undefined` if that fails or takes too long. */
 export const summariseWork = (
   cwd: string,
   commits: readonly string[],
+  known: KnownToSummary = {},
 ): Effect.Effect<WorkSummary | undefined> =>
   commits.length === 0
     ? Effect.succeed(undefined)
-    : read(cwd, commits).pipe(
+    : read(cwd, commits, known).pipe(
         Effect.timeout(PATIENCE_MS),
         Effect.catchCause(() => Effect.succeed(undefined)),
         // In a fiber of its own: the fiber of an aborted run is interrupted already.

@@ -61,11 +61,16 @@ const closeToOthers = (path: string): void => {
   }
 };
 
+/** Makes a directory that only this user can read, or closes it to others if it exists. */
+export const ensurePrivateDirectory = (path: string): void => {
+  makeDirectory(path, OWNER_ONLY);
+  closeToOthers(path);
+};
+
 export const ensureConfigDirectoryPart = (configDirectory: string, part: ConfigDirectoryPart): string => {
   const path = configDirectoryPart(configDirectory, part);
   makeDirectory(configDirectory);
-  makeDirectory(path, OWNER_ONLY);
-  closeToOthers(path);
+  ensurePrivateDirectory(path);
   const ignoreFile = join(path, ".gitignore");
   if (!existsSync(ignoreFile)) writeFileSync(ignoreFile, "*\n");
   return path;

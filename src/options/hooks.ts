@@ -6,10 +6,24 @@ export interface HostHook {
   readonly timeoutMs?: number;
 }
 
+/** What the result of a hook depends on, besides its own text and the sandbox that it runs in. */
+export interface HookCache {
+  /**
+   * Committed files, such as lock files, relative to `cwd`. If one of them changes, the hook runs again. No globs, directories or
+   * symbolic links.
+   */
+  readonly key?: readonly string[];
+}
+
 /** A shell command that runs in the sandbox while a run is set up. */
 export interface SandboxHook extends HostHook {
   /** Whether it runs as root. Default: `false`. */
   readonly sudo?: boolean;
+  /**
+   * Keep what the hook has done, so that later sandboxes start from it instead of running the hook again. Only the first hooks of
+   * the list can have it. Default: the hook runs in each sandbox.
+   */
+  readonly cache?: HookCache;
 }
 
 /** Commands on the host that prepare a worktree. */
@@ -36,6 +50,12 @@ export interface SandboxHooks {
     /** Run in the sandbox when it has started, before the agent starts. */
     readonly onSandboxReady?: readonly SandboxHook[];
   };
+}
+
+/** Options of calls that make a sandbox with hooks. */
+export interface SetupCacheOption {
+  /** `false`: run all hooks, and keep nothing of what they do, even if they have `cache`. Default: `true`. */
+  readonly cache?: boolean;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AgentProvider } from "../agents/contract.ts";
 import type { InteractiveSandboxProvider } from "../sandboxes/contract.ts";
-import type { Hooks, SandboxHooks } from "./hooks.ts";
+import type { Hooks, SandboxHooks, SetupCacheOption } from "./hooks.ts";
 import type { CheckoutOptions, PromptOption, SessionOptions } from "./runOptions.ts";
 
 /** The prompt of an interactive session. Without one, the person at the terminal begins. */
@@ -22,7 +22,8 @@ export type SandboxInteractiveOptions = InteractivePromptOption &
 
 /** The options of `interactive()`. The branch strategy is the sandbox provider's default. */
 export type InteractiveOptions = SandboxInteractiveOptions &
-  CheckoutOptions & {
+  CheckoutOptions &
+  SetupCacheOption & {
     /** Where the agent works. `noSandbox()` is the host itself. */
     readonly sandbox: InteractiveSandboxProvider;
     /** Commands that prepare the worktree and the sandbox. */
@@ -30,9 +31,10 @@ export type InteractiveOptions = SandboxInteractiveOptions &
   };
 
 /** The options of `worktree.interactive()`. */
-export type WorktreeInteractiveOptions = SandboxInteractiveOptions & {
-  /** Where the agent works. Default: `noSandbox()`, the host, where the agent asks for permission itself. */
-  readonly sandbox?: InteractiveSandboxProvider;
-  /** Commands that prepare the sandbox. */
-  readonly hooks?: SandboxHooks;
-};
+export type WorktreeInteractiveOptions = SandboxInteractiveOptions &
+  SetupCacheOption & {
+    /** Where the agent works. Default: `noSandbox()`, the host, where the agent asks for permission itself. */
+    readonly sandbox?: InteractiveSandboxProvider;
+    /** Commands that prepare the sandbox. */
+    readonly hooks?: SandboxHooks;
+  };

@@ -46,6 +46,12 @@ export interface Artifact {
   readonly bytes: number;
 }
 
+/**
+ * How the files that the agent works on were made: as an overlay over a checkout that several runs share, as a worktree of their
+ * own, or not at all with the strategy `head`, where they are the user's.
+ */
+export type CheckoutKind = "overlay" | "worktree" | "head";
+
 /** The result of `sandbox.run()`. `Value` is the type of `output`. */
 export interface SandboxRunResult<Value = unknown> {
   /** The id of the run in `.sanddune/runs/`, in container labels and in refs. */
@@ -73,6 +79,8 @@ export interface SandboxRunResult<Value = unknown> {
   readonly keptRefs?: readonly KeptRef[];
   /** The run log. */
   readonly logFilePath: string;
+  /** How the files of the run's checkout were made. Not set for a call in a checkout that existed before. */
+  readonly checkout?: CheckoutKind;
   /** Set when the worktree was kept, for example because it has uncommitted changes. */
   readonly preservedWorktreePath?: string;
   /** The recorded trajectory. Set only with the `trajectory` option. */

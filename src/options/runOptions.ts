@@ -2,7 +2,7 @@ import type { AgentProvider, McpServers } from "../agents/contract.ts";
 import type { IsolatedSandboxProvider, SandboxProvider } from "../sandboxes/contract.ts";
 import type { BranchStrategy, WorktreeBranchStrategy } from "./branchStrategy.ts";
 import type { EnvVars } from "./envVars.ts";
-import type { Hooks, SandboxHooks } from "./hooks.ts";
+import type { Hooks, SandboxHooks, SetupCacheOption } from "./hooks.ts";
 import type { LoggingOption } from "./logging.ts";
 import type { OutputDefinition } from "./output.ts";
 import type { PromptArgs } from "./promptArgs.ts";
@@ -150,6 +150,7 @@ export type RunOptions<
 > = AgentOptions<Value> &
   CheckoutOptions &
   EnvironmentOptions &
+  SetupCacheOption &
   ResumeOptions & {
     /** Where the agent works. */
     readonly sandbox: Sandbox;
@@ -169,6 +170,7 @@ export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
 /** The options of `worktree.run()`. The worktree exists already, and the sandbox is created for this run. */
 export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> &
   EnvironmentOptions &
+  SetupCacheOption &
   ResumeOptions & {
     /** Where the agent works. */
     readonly sandbox: SandboxProvider;

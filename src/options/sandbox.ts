@@ -3,6 +3,16 @@ import type { CloseResult, InteractiveResult, SandboxExecResult, SandboxRunResul
 import type { SandboxRunOptions } from "./runOptions.ts";
 import type { SandboxExecOptions } from "./sandboxOptions.ts";
 
+/** The options of `sandbox.fork()`. */
+export interface SandboxForkOptions {
+  /** A branch for each fork, which must not exist. Default: the sandbox's branch with `-1`, `-2` and so on, as far as they are free. */
+  readonly branches?: readonly string[];
+  /** Names the forks in `sanddune ps`, in logs and on the terminal. */
+  readonly name?: string;
+  /** Aborting it removes all forks, and rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A long-lived sandbox on one branch. Its state (installed dependencies, build results) persists between calls.
  *
@@ -27,6 +37,13 @@ export interface Sandbox extends AsyncDisposable {
   exec(command: string, options?: SandboxExecOptions): Promise<SandboxExecResult>;
   /** Shows the agent's own interface in the terminal, until the person leaves it. */
   interactive(options: SandboxInteractiveOptions): Promise<InteractiveResult>;
+  /**
+   * Creates 1 to 32 sandboxes with the same state, each on a branch of its own: commits, uncommitted, untracked and ignored files,
+   * the index, HOME, and what commands have changed in the sandbox. Processes are not copied, and hooks do not run again. Each fork
+   * is a sandbox like any other, with its files at its `worktreePath`, and outlives this one. Either all forks are created or none.
+   * Not with every sandbox provider.
+   */
+  fork(count: number, options?: SandboxForkOptions): Promise<Sandbox[]>;
   /**
    * Closes the sandbox. Also removes the worktree if `createSandbox()` made it and it has no uncommitted changes. A
    * worktree from `createWorktree()` stays.

@@ -1,11 +1,11 @@
 import type { ExecOptions, SandboxProvider } from "../sandboxes/contract.ts";
 import type { CommandEnv } from "./envVars.ts";
-import type { Hooks, SandboxHooks } from "./hooks.ts";
+import type { Hooks, SandboxHooks, SetupCacheOption } from "./hooks.ts";
 import type { LoggingOption } from "./logging.ts";
 import type { CheckoutOptions, EnvironmentOptions, SessionOptions } from "./runOptions.ts";
 
 /** Options that all calls which create a long-lived sandbox have in common. */
-interface LastingSandboxOptions extends Omit<SessionOptions, "signal">, EnvironmentOptions {
+interface LastingSandboxOptions extends Omit<SessionOptions, "signal">, EnvironmentOptions, SetupCacheOption {
   /** Aborting it stops the creation, removes everything created so far, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
   /** The sandbox provider. */

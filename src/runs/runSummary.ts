@@ -3,8 +3,8 @@ import type { StoredRun } from "./storedRun.ts";
 
 /** A run as `--json` shows it. */
 export const summaryOf = (run: StoredRun): object => {
-  const { owner, owns, isCleaned, temporaryDirectory, work, unfinishedWorktree, recovery, ...rest } = run;
-  const { commits, usage, ...told } = rest;
+  const { owner, owns, isCleaned, temporaryDirectory, work, unfinishedWorktree, ...more } = run;
+  const { isUnfinishedCopy, recovery, commits, usage, ...told } = more;
   return {
     ...told,
     pid: owner.pid,

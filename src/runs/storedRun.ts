@@ -58,6 +58,8 @@ export interface StoredRun {
   readonly work: RunWork | undefined;
   /** A worktree that git had not finished creating. */
   readonly unfinishedWorktree: string | undefined;
+  /** That worktree was a copy of another one's files: nothing in it exists only there. */
+  readonly isUnfinishedCopy: boolean;
   /** Set once the dead run was recovered. The reason is why commits are still in the sandbox git directory. */
   readonly recovery: { readonly reason: string | undefined } | undefined;
   /** `sanddune clean` has cleaned up after the dead run. */
@@ -126,6 +128,9 @@ export const readRun = (runDirectory: string): StoredRun | undefined => {
     owns: ownedThings(begun.runId, entries),
     work: workIn(runDirectory, entries),
     unfinishedWorktree: unfinishedWorktree(entries),
+    isUnfinishedCopy:
+      unfinishedWorktree(entries) !== undefined &&
+      entries.some((entry) => entry.type === "creating" && entry.isCopy === true),
     recovery: ofType(entries, "recovered")
       .map(({ reason }) => ({ reason }))
       .at(-1),

@@ -13,19 +13,17 @@ import {
 import { preflight } from "../sandboxes/handle/preflight.ts";
 import { openProviderSandbox } from "./openProviderSandbox.ts";
 import { standalone } from "./standalone.ts";
-import { validateSandbox } from "./validate.ts";
 
 const openDirectory = (): Promise<OwnedDirectory> =>
   openOwnedDirectory("standalone", createRunId()).catch((cause) => {
     throw hostFileErrorAt(tmpdir())(cause);
   });
 
-/** Creates a sandbox that belongs to no repository. */
+/** Creates a sandbox that belongs to no repository. Its options have been checked. */
 export const createStandalone = async (
   provider: SandboxProvider,
   options: StandaloneSandboxOptions,
 ): Promise<StandaloneSandbox> => {
-  validateSandbox(provider, options);
   const {
     env = {},
     needs = {},

@@ -1,8 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
+import { readRunHistory } from "../../src/git/runChanges.ts";
 import { summariseWork } from "../../src/git/workSummary.ts";
+import { gitCalls } from "../helpers/repository/gitCalls.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
 
 const commit = (cwd: string, subject: string, files: Record<string, string | Buffer>): string => {
@@ -24,13 +26,35 @@ it("has names and subjects of the commits, and what is different after all of th
   const second = commit(cwd, "Change it", { "a b\tc": "one\n" });
   expect(await summary(cwd, [first, second])).toEqual({
     commits: [
-      { sha: first, short: git(cwd, "rev-parse", "--short", first), parent: base, subject: "Add a file" },
-      { sha: second, short: git(cwd, "rev-parse", "--short", second), parent: first, subject: "Change it" },
+      { sha: first, short: git(cwd, "rev-parse", "--short", first), subject: "Add a file" },
+      { sha: second, short: git(cwd, "rev-parse", "--short", second), subject: "Change it" },
     ],
     files: [{ path: "a b\tc", added: 1, deleted: 0 }, { path: "x.bin" }],
     base,
     currentBranch: "main",
   });
+});
+
+it("asks git only for the files of commits that are described already, and for all of others", async () => {
+  const cwd = temporaryRepository();
+  const base = git(cwd, "rev-parse", "HEAD");
+  const commits = [commit(cwd, "One", { a: "a\n" }), commit(cwd, "Two", { b: "b\n" })];
+  const { commits: described } = await Effect.runPromise(readRunHistory(cwd, commits[1] as string, [base]));
+  const [first = ""] = commits;
+  const asked = await summary(cwd, commits);
+  const calls = gitCalls();
+  for (const [known, subcommands] of [
+    [described, ["diff"]],
+    [described.slice(1), ["log", "diff"]],
+    [described.slice(0, 1), ["log", "diff"]],
+  ] as const) {
+    const before = calls.started().length;
+    const told = await Effect.runPromise(summariseWork(cwd, commits, { branch: "main", described: known }));
+    expect(told).toEqual(asked);
+    expect(calls.started().slice(before)).toEqual(subcommands);
+  }
+  const one = { branch: "main", described };
+  expect(await Effect.runPromise(summariseWork(cwd, [first], one))).toEqual(await summary(cwd, [first]));
 });
 
 it.each(["sha1", "sha256"])(
@@ -76,4 +100,44 @@ it("is the same at the end of a run that is aborted", async () => {
   );
   await expect(Effect.runPromise(run, { signal: aborter.signal })).rejects.toThrow();
   expect(read).toMatchObject({ commits: [{ subject: "Add a file" }], files: [{ path: "a" }] });
+});
+
+it("compares a single merge with its first parent", async () => {
+  const cwd = temporaryRepository();
+  git(cwd, "switch", "--quiet", "-c", "side");
+  commit(cwd, "Side", { side: "s\n" });
+  git(cwd, "switch", "--quiet", "main");
+  const base = commit(cwd, "Main", { main: "m\n" });
+  git(cwd, "merge", "--quiet", "--no-ff", "-m", "Merge side", "side");
+  const merge = git(cwd, "rev-parse", "HEAD");
+  expect(await summary(cwd, [merge])).toMatchObject({
+    commits: [{ subject: "Merge side" }],
+    files: [{ path: "side", added: 1, deleted: 0 }],
+    base,
+  });
+});
+
+it("has no files for an empty commit", async () => {
+  const cwd = temporaryRepository();
+  git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Nothing");
+  const sha = git(cwd, "rev-parse", "HEAD");
+  expect(await summary(cwd, [sha])).toMatchObject({ commits: [{ sha, subject: "Nothing" }], files: [] });
+});
+
+it("shows no signatures, and checks none, although the user has git do both", async () => {
+  const cwd = temporaryRepository();
+  const canary = join(temporaryDirectory(), "canary");
+  const program = join(temporaryDirectory(), "gpg");
+  writeFileSync(program, `#!/bin/sh\ntouch '${canary}'\necho a signature >&2\n`, { mode: 0o755 });
+  git(cwd, "config", "log.showSignature", "true");
+  git(cwd, "config", "gpg.program", program);
+  const unsigned = git(cwd, "cat-file", "commit", "HEAD");
+  const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----";
+  writeFileSync(join(cwd, "commit"), `${unsigned.replace("\n\n", `\n${signature}\n\n`)}\n`);
+  const signed = git(cwd, "hash-object", "-t", "commit", "-w", "commit");
+  for (const commits of [[signed], [signed, git(cwd, "rev-parse", "HEAD")]]) {
+    const shown = (await summary(cwd, commits))?.commits.map(({ sha }) => sha);
+    expect(shown).toEqual(commits);
+  }
+  expect(existsSync(canary)).toBe(false);
 });

@@ -125,7 +125,26 @@ describe("what a run owns", () => {
     ]);
   });
 
+  it("is a snapshot where its sandbox was, even when that is removed", () => {
+    const sandbox = `sanddune-${RUN_ID}`;
+    const lines = [
+      begun(),
+      creating("sandbox", sandbox),
+      entry("placed", { what: "sandbox", name: sandbox, place: "ssh://there" }),
+      creating("sandbox", `${sandbox}-tests`),
+      entry("placed", { what: "sandbox", name: `${sandbox}-tests`, place: "ssh://elsewhere" }),
+      creating("snapshot", `${sandbox}-fork-1`),
+      removed("sandbox", sandbox),
+      removed("sandbox", `${sandbox}-tests`),
+    ];
+    expect(readRun(runDirectory(lines))?.owns).toEqual([
+      { what: "snapshot", name: `${sandbox}-fork-1`, place: "ssh://there" },
+    ]);
+  });
+
   it.each([
+    ["snapshot", "latest"],
+    ["snapshot", `sanddune-${RUN_ID}-fork-1/..`],
     ["sandbox", "sanddune-another"],
     ["sandbox", "x/../../home"],
     ["sandbox", `sanddune-${RUN_ID}/..`],

@@ -54,6 +54,10 @@ export const failureOf = async (running: Promise<unknown>): Promise<SandduneErro
 
 export const shell = (...lines: string[]): ScriptedStep => ({ shell: lines.join("\n") });
 
+/** A command that fails does not end an agent's script. With these, the agent dies of the first that does. */
+export const mustSucceed = (...lines: string[]): ScriptedStep =>
+  shell("trap 'test $? = 0 || kill -KILL $PPID' EXIT", "set -e", ...lines);
+
 /** Every ref of the user, HEAD included; not the ones of sanddune's own. */
 export const userRefs = (cwd: string): string =>
   [

@@ -3,11 +3,14 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
 import { lockBranch } from "../../git/locks/locks.ts";
+import { prepareToUpdateRefs } from "../../git/longLived/sharedGit.ts";
+import type { KnownChange } from "../../git/merge/changes.ts";
 import { settleBeforeWork } from "../../git/merge/earlierMerge.ts";
 import {
   findNestedRepositories,
   type NestedRepositories,
 } from "../../git/nestedRepositories/findNestedRepositories.ts";
+import type { OverlayCheckout } from "../../git/overlay/overlayCheckout.ts";
 import { updateRefs } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
@@ -24,7 +27,10 @@ import { lockNameOf } from "../../runs/recover/recoverLocation.ts";
 import type { CheckoutPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
 import { warnOnFailure } from "../session/warnOnFailure.ts";
+import { type OpenSetup, openSetup } from "../setup/openSetup.ts";
 import { cleanUpAfterAgent, disarmRepositories, nestedSearch } from "./cleanUpAfterAgent.ts";
+import { copyCheckout, requireUnused } from "./copyCheckout.ts";
+import { choosesOverlay, openSessionOverlay, verifyWhileWorking } from "./overlay.ts";
 import { recoverDeadRuns } from "./recoverDeadRuns.ts";
 import { releaseWorktree } from "./releaseWorktree.ts";
 
@@ -49,8 +55,12 @@ export interface CheckoutSession {
   readonly lasts: boolean;
   /** `undefined` with the `head` strategy. */
   readonly worktree: GitWorktree | undefined;
+  /** Where the files are, as long as the worktree is empty. */
+  overlay: OverlayCheckout | undefined;
   /** The commit of the source branch on the host. Each import moves it. */
   tip: string;
+  /** What the last import has read of the commits since the base of its run, if they build on it. */
+  lastMove: KnownChange | undefined;
   /** The last commit of the source branch that is in the target branch, or that existed before. */
   landed: string;
   /** All commits that sessions made in it, including those that were rewritten later. */
@@ -69,12 +79,22 @@ export interface CheckoutSession {
   newSubmodules: readonly string[];
   /** The number of open sandboxes on it. A process may run in each of them. */
   openSandboxes: number;
+  /** A sandbox on it that could not be closed: processes in it may still change the files. */
+  survivor: string | undefined;
   /** Commands have run in a sandbox on it, and may have left any files in it. */
   isUsed: boolean;
+  /** The user or hooks of the host may have written files into it. */
+  isTouched: boolean;
+  /** Where the first hooks of the next sandbox stand, if that was looked up when the files were written. */
+  setup: OpenSetup | undefined;
   /** The files that were copied into it. */
   copied: CopiedItems;
   /** Reasons to keep the worktree even if it is clean. */
   readonly keepReasons: Set<string>;
+  /** It is a copy of another checkout, and no one has worked in it: it holds no work of its own. */
+  isMereCopy: boolean;
+  /** The branch of the checkout that it was copied from. */
+  copiedFrom: string | undefined;
 }
 
 type Place = Pick<
@@ -87,7 +107,9 @@ const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSessi
   repository: plan.repository,
   branches: plan.branches,
   ...place,
+  overlay: undefined,
   tip: sha,
+  lastMove: undefined,
   landed: sha,
   commits: new Set(),
   indexAt: sha,
@@ -95,28 +117,54 @@ const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSessi
   gradingPaths: new Set(),
   newSubmodules: [],
   openSandboxes: 0,
+  survivor: undefined,
   isUsed: false,
+  isTouched: false,
+  setup: undefined,
   copied: { items: [], timeoutMs: 0 },
   keepReasons: new Set(),
+  isMereCopy: false,
+  copiedFrom: undefined,
 });
+
+/** Agents may have committed to an existing branch, and to the one that a fork starts from. */
+const trustedCommitOf = (
+  { isNewBranch, baseSha }: GitWorktree,
+  { plan }: Session,
+  copyOf: CheckoutSession | undefined,
+): string | undefined => {
+  if (copyOf !== undefined) return copyOf.trustedCommit;
+  return isNewBranch ? baseSha : plan.host.head.sha;
+};
 
 const takeWorktree = Effect.fnUntraced(function* (
   session: Session,
   source: SourceBranch,
-  lasts: boolean,
+  checkoutPlan: CheckoutPlan,
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
   const { plan, journal, progress } = session;
+  const { lasts, copyOf } = checkoutPlan;
+  const setup =
+    source.isRegistered || checkoutPlan.setup === undefined
+      ? undefined
+      : yield* openSetup(session, checkoutPlan.setup, source.sha);
+  const usesOverlay = yield* choosesOverlay(session, checkoutPlan, source, setup?.taken?.record);
+  const isEmpty = usesOverlay || copyOf !== undefined;
+  if (copyOf !== undefined) yield* requireUnused(plan.repository, source);
   if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
   const name = worktreePathOf(plan.repository, source.branch);
   const announce = ({ isReused }: Pick<GitWorktree, "isReused">) =>
-    journal.write({ type: "creating", what: "worktree", name, isNew: !isReused });
+    journal.write({
+      ...{ type: "creating", what: "worktree", name, isNew: !isReused },
+      ...(copyOf !== undefined && { isCopy: true }),
+    });
   const checkout = yield* Effect.acquireRelease(
-    Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce)).pipe(
+    Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce, { isEmpty })).pipe(
       Effect.map((worktree) => {
         // Durable before anything is written into it: an unfinished worktree is discarded.
-        journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
-        // An earlier agent may have committed to an existing branch, so only the user's HEAD is trusted then.
-        const trustedCommit = worktree.isNewBranch ? worktree.baseSha : plan.host.head.sha;
+        if (copyOf === undefined)
+          journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
+        const trustedCommit = trustedCommitOf(worktree, session, copyOf);
         const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
         return checkoutAt(session, place, worktree.baseSha);
       }),
@@ -124,6 +172,15 @@ const takeWorktree = Effect.fnUntraced(function* (
     (opened, exit) =>
       warnOnFailure(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
   );
+  checkout.setup = setup;
+  if (copyOf !== undefined) yield* copyCheckout(session, copyOf, checkout);
+  if (usesOverlay) {
+    const kept = setup?.taken && { ...setup.taken, isLayer: checkoutPlan.stacksLayers };
+    checkout.overlay = yield* openSessionOverlay(session, checkout, source.branch, kept);
+    progress.checkout = "overlay";
+    session.keepsOverlay = true;
+    yield* verifyWhileWorking(session, checkout.overlay);
+  }
   if (checkout.worktree?.isReused) {
     // The earlier run may have been killed before it could do that.
     yield* disarmRepositories(session, checkout);
@@ -180,15 +237,18 @@ export const pinBase = (
 /** Locks the branch and creates the directory that the agent works in. The scope releases both. */
 export const openCheckout = Effect.fnUntraced(function* (
   session: Session,
-  { source, isShared, lasts }: CheckoutPlan,
+  plan: CheckoutPlan,
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
   const { repository, branches, runId } = session.plan;
+  const { source, isShared } = plan;
+  yield* prepareToUpdateRefs;
   if (!isShared) {
     yield* lockBranch(repository, lockNameOf(branches.sourceBranch, repository.topLevel), runId);
     yield* recoverDeadRuns(session);
   }
   announceBase(session);
+  session.progress.checkout = source === undefined ? "head" : "worktree";
   if (source === undefined) return yield* takeUserCheckout(session, isShared);
   const found = yield* inspectSourceBranch(repository, session.plan.host, source.branch, source.from);
-  return yield* takeWorktree(session, found, lasts);
+  return yield* takeWorktree(session, found, plan);
 });

@@ -6,7 +6,7 @@ import {
   WorktreeMissingError,
   WorktreeSwitchedError,
 } from "../../errors.ts";
-import { readHead } from "../../git/hostState.ts";
+import { type HostState, readHead } from "../../git/hostState.ts";
 import { findNestedRepositories } from "../../git/nestedRepositories/findNestedRepositories.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import { isStillOn } from "../../git/worktrees/syncIndex.ts";
@@ -19,12 +19,17 @@ const tipOnHost = ({
 }: CheckoutSession): Effect.Effect<string | undefined, SandduneError> =>
   resolveCommit(repository.topLevel, branch === undefined ? "HEAD" : branchRef(branch));
 
-/** Reads the commits that were made on the host since the last call. */
+const tipIn = ({ head, refs }: HostState, { branch }: CheckoutSession): string | undefined =>
+  branch === undefined ? head.sha : refs.find(({ name }) => name === branchRef(branch))?.sha;
+
+/** Finds the commits that were made on the host since the last call. */
 export const refreshTip = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
+  /** If it was read a moment ago. */
+  host?: HostState,
 ): Effect.fn.Return<void, SandduneError> {
   const branch = checkout.branch ?? "HEAD";
-  const sha = yield* tipOnHost(checkout);
+  const sha = (host && tipIn(host, checkout)) ?? (yield* tipOnHost(checkout));
   if (sha === undefined) return yield* Effect.fail(new BranchDeletedError(branch, checkout.tip));
   if (sha !== checkout.tip) {
     checkout.tip = sha;
@@ -37,8 +42,9 @@ export const refreshTip = Effect.fnUntraced(function* (
 /** Reads changes by hooks and the user: the next agent starts from them; none is the agent's. */
 export const refreshCheckout = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
+  host?: HostState,
 ): Effect.fn.Return<void, SandduneError> {
-  yield* refreshTip(checkout);
+  yield* refreshTip(checkout, host);
   // While a sandbox is open, a repository in the checkout may be the agent's.
   if (checkout.openSandboxes > 0) return;
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));

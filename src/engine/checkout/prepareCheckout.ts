@@ -18,6 +18,7 @@ export const prepareCheckout = Effect.fnUntraced(function* (
     labelled("worktree", plan.source !== undefined, "Creating the worktree"),
     openCheckout(session, plan),
   );
+  checkout.isTouched = plan.lasts || plan.copyToWorktree.length > 0 || plan.onWorktreeReady.length > 0;
   checkout.copied = { items: plan.copyToWorktree, timeoutMs: plan.copyToWorktreeMs };
   const kept = yield* timed(
     session,

@@ -3,11 +3,13 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
 import { BranchDeletedError, type SandduneError } from "../../errors.ts";
+import { holdsFiles, isEmptyWorktree } from "../../git/overlay/overlayCheckout.ts";
 import { branchRef, isAncestor, updateRefs } from "../../git/refs.ts";
 import { tipRef } from "../../git/runRefs.ts";
 import { unlockWorktree } from "../../git/worktrees/worktreeLock.ts";
 import {
   deleteBranch,
+  discardWorktree,
   forgetWorktree,
   removeWorktreeIfClean,
   type WorktreeRemoval,
@@ -17,6 +19,7 @@ import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { cleanUpAfterAgent, disarmRepositories } from "./cleanUpAfterAgent.ts";
 import { refreshTip, switchedTo } from "./hostChanges.ts";
+import { keepOverlay } from "./overlay.ts";
 
 /** The reason to keep the worktree even if it is clean; `undefined` if there is none. */
 const reasonToKeep = Effect.fnUntraced(function* (
@@ -24,6 +27,7 @@ const reasonToKeep = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
   exit: Exit.Exit<unknown, unknown>,
 ): Effect.fn.Return<string | undefined> {
+  if (checkout.survivor !== undefined) return `the sandbox ${checkout.survivor} may still be at work in it`;
   const [reason] = checkout.keepReasons;
   if (reason !== undefined) return reason;
   const elsewhere = yield* Effect.catch(switchedTo(checkout), () => Effect.succeed("something unknown"));
@@ -67,15 +71,22 @@ const removeWorktree = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined> {
   const { progress } = session;
   const { repository, path } = checkout;
-  if (!existsSync(path)) {
+  if (checkout.overlay === undefined && !existsSync(path)) {
     progress.warn(`The worktree ${path} no longer exists.`);
     yield* forgetWorktree(repository, path);
     return undefined;
   }
+  const reason =
+    checkout.isMereCopy && checkout.survivor === undefined
+      ? undefined
+      : yield* keepOverlay(session, checkout, yield* reasonToKeep(session, checkout, exit));
   if (checkout.indexAt !== checkout.tip) yield* cleanUpAfterAgent(session, checkout);
-  const reason = yield* reasonToKeep(session, checkout, exit);
   if (reason !== undefined) return reason;
-  const { isRemoved, undeletable } = yield* Effect.scoped(removeWorktreeIfClean(repository, path)).pipe(
+  // An empty worktree holds no work: its overlay is clean, or could not be made. A tool of the user may have given it an index.
+  const isEmpty = checkout.overlay === undefined ? isEmptyWorktree(checkout) : !holdsFiles(path);
+  const isWorthless = checkout.isMereCopy || isEmpty;
+  const removal = isWorthless ? discardWorktree(repository, path) : removeWorktreeIfClean(repository, path);
+  const { isRemoved, undeletable } = yield* Effect.scoped(removal).pipe(
     Effect.catch((error: SandduneError) => {
       progress.warn(`The worktree at ${path} could not be removed: ${error.message}`);
       return Effect.succeed<WorktreeRemoval>({ isRemoved: false });
@@ -98,8 +109,10 @@ export const releaseWorktree = Effect.fnUntraced(function* (
   yield* takeStock(session, checkout);
   const reason = yield* removeWorktree(session, checkout, exit);
   if (reason !== undefined) {
-    progress.preservedWorktreePath = path;
     journal.tell({ type: "kept", what: "worktree", name: path, reason });
+    // It is empty and stays locked. The warning about that says where the files are.
+    if (checkout.overlay !== undefined && session.keepsOverlay) return;
+    progress.preservedWorktreePath = path;
     display.note(`Worktree kept at ${path}: ${reason}.`);
     yield* disarmRepositories(session, checkout);
     return yield* unlockWorktree(repository, path);
@@ -107,7 +120,8 @@ export const releaseWorktree = Effect.fnUntraced(function* (
   journal.tell({ type: "removed", what: "worktree", name: path });
 
   const isTemporary = checkout.branches.strategy === "merge-to-head";
-  const isDisposable = checkout.tip === checkout.landed && (isTemporary || exit._tag === "Failure");
+  const isDisposable =
+    checkout.tip === checkout.landed && (isTemporary || checkout.isMereCopy || exit._tag === "Failure");
   if (!worktree.isNewBranch || !isDisposable) return;
   if (!(yield* deleteBranch(repository, worktree.branch, checkout.tip))) return;
   journal.tell({ type: "removed", what: "branch", name: worktree.branch });

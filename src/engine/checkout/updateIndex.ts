@@ -11,6 +11,8 @@ export const updateIndex = (
   checkout: CheckoutSession,
   options: { readonly agentIsGone: boolean } = { agentIsGone: false },
 ): Effect.Effect<string | undefined, SandduneError> => {
+  // An empty worktree gets its index together with its files.
+  if (checkout.overlay !== undefined) return Effect.succeed(undefined);
   if (checkout.newSubmodules.length > 0 && !options.agentIsGone) return Effect.succeed(undefined);
   const from = checkout.indexAt;
   checkout.indexAt = checkout.tip;

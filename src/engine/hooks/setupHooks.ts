@@ -10,6 +10,8 @@ import { checkHostDirectory, hostDirectory } from "../checkout/hostDirectory.ts"
 import type { CheckoutPlan, SandboxPlan } from "../plan/plan.ts";
 import { labelled, timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
+import { keepSetup } from "../setup/keepSetup.ts";
+import { type OpenSetup, origin, shown } from "../setup/openSetup.ts";
 import { openHostHookRunner, sandboxHookRunner } from "./hookRunners.ts";
 import { type HookName, type HookOutput, runHooks } from "./runHook.ts";
 
@@ -57,16 +59,39 @@ export const runHooksIn = (
 ): Effect.Effect<void, SandduneError> =>
   runHooks(sandboxHookRunner(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
 
-/** Runs the hooks that prepare the sandbox, on the host and in the sandbox in parallel. */
-export const runSandboxHooks = (
+/** Runs the first hooks and keeps their result, or says that the sandbox has it already. */
+const runSetup = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
-  { hooks }: SandboxPlan,
   handle: SandboxHandle,
-): Effect.Effect<void, SandduneError, Scope.Scope> => {
+  setup: OpenSetup,
+): Effect.fn.Return<void, SandduneError> {
+  const { taken, plan } = setup;
+  if (taken !== undefined)
+    return session.display.note(`Started from the kept set-up (${origin(taken)}): ${shown(session, plan)}`);
+  yield* timed(
+    session,
+    { phase: "hooks with cache", label: `Running ${shown(session, plan)}` },
+    runHooksIn(session, handle, sandboxDirectory(checkout.repository, handle), plan.hooks),
+  );
+  yield* keepSetup(session, checkout, handle, setup);
+});
+
+/**
+ * Runs the hooks that prepare the sandbox, on the host and in the sandbox in parallel. Hooks whose result may be kept run before
+ * all others, so that it holds nothing else.
+ */
+export const runSandboxHooks = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  { hooks }: Pick<SandboxPlan, "hooks">,
+  handle: SandboxHandle,
+  setup?: OpenSetup,
+): Effect.fn.Return<void, SandduneError, Scope.Scope> {
   const onHost = hooks["host.onSandboxReady"];
-  const inSandbox = hooks["sandbox.onSandboxReady"];
-  return timed(
+  const inSandbox = hooks["sandbox.onSandboxReady"].slice(setup?.plan.hooks.length ?? 0);
+  if (setup !== undefined) yield* runSetup(session, checkout, handle, setup);
+  yield* timed(
     session,
     labelled(
       "hooks on the sandbox",
@@ -81,4 +106,4 @@ export const runSandboxHooks = (
       { concurrency: "unbounded", discard: true },
     ),
   );
-};
+});

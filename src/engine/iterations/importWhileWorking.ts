@@ -23,7 +23,7 @@ const importNow = (work: SandboxWork): Effect.Effect<void, SandduneError> => {
   const moment = { failed: false, isPacked: false, timeoutMs: TIMEOUT_MS };
   return Effect.uninterruptibleMask((restore) =>
     restore(exportWork(work, bundlePath, moment)).pipe(
-      Effect.flatMap((exported) => landExport(work, exported)),
+      Effect.flatMap((exported) => landExport(work, exported, { isLast: false })),
     ),
   );
 };

@@ -1,6 +1,8 @@
+import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type { AgentEvent, AgentStreamEvent } from "../../agents/contract.ts";
 import type { SandduneError } from "../../errors.ts";
+import { prepareToRead, prepareToUpdateRefs } from "../../git/longLived/sharedGit.ts";
 import type { IterationResult } from "../../options/results.ts";
 import { expandPrompt } from "../../prompt/expandPrompt.ts";
 import { EventRedactor } from "../../redaction/redactEvents.ts";
@@ -85,6 +87,8 @@ export const iterate = Effect.fnUntraced(function* (
   const { agent } = options;
   const { progress, display, tally, redactor } = session;
   const { handle } = sandbox.repository;
+  /** The agent has printed something: its process has started, and this one waits. */
+  const heard = yield* Deferred.make<void>();
   const { env, logging } = session.plan;
   const output =
     options.output && new StructuredOutput(options.output, () => ({ agentText: progress.text, redactor }));
@@ -178,11 +182,20 @@ export const iterate = Effect.fnUntraced(function* (
       ),
     resume,
     mcpServers: mcpServersFor(options, access),
-    whileWorking: importWhileWorking(work),
+    whileWorking: Effect.all(
+      [
+        Deferred.await(heard).pipe(Effect.andThen(prepareToRead), Effect.andThen(prepareToUpdateRefs)),
+        importWhileWorking(work),
+      ],
+      {
+        concurrency: "unbounded",
+      },
+    ).pipe(Effect.map(([, never]) => never)),
     tests,
     onEvent: (event) => events.push(event),
     onLine: (line, stream, meaning) => {
       unknownLines.push(line, stream, meaning);
+      Deferred.doneUnsafe(heard, Effect.void);
       if (logging.verbose && !saysTheSame(meaning, line)) display.rawLine(line, stream);
     },
     redactCaptured,

@@ -15,7 +15,7 @@ import { moveWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/workt
 import type { Trajectory } from "../../trajectory/record/recorder.ts";
 import { updateIndex } from "../checkout/updateIndex.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import type { Session } from "../session/session.ts";
+import { beginSummary, type Session } from "../session/session.ts";
 import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./keepWork.ts";
 import { recordCommits } from "./recordCommits.ts";
 
@@ -151,7 +151,9 @@ const importOnce = Effect.fnUntraced(function* (
   }
   // Close the sandbox already while git works on the host. The scope waits for the same close.
   if (endsNow && sandbox.endsWithCall && !comesAgain) void handle.close().catch(() => undefined);
-  yield* landExport(work, exported).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
+  yield* landExport(work, exported, moment).pipe(
+    Effect.mapError((error) => keptIn(work, error, archivePath)),
+  );
   if (comesAgain) {
     const again = { ...moment, isPacked: false };
     // The first import succeeded, so this is not a failure of the run.
@@ -171,6 +173,7 @@ const importOnce = Effect.fnUntraced(function* (
 export const landExport = Effect.fnUntraced(function* (
   work: SandboxWork,
   exported: ArrivedWork,
+  { isLast }: Pick<ImportMoment, "isLast">,
 ): Effect.fn.Return<void, SandduneError> {
   const { session, sandbox } = work;
   const { plan, progress } = session;
@@ -185,6 +188,7 @@ export const landExport = Effect.fnUntraced(function* (
       runId: plan.runId,
       branch: checkout.branch,
       base: work.base,
+      knownCommits: plan.host.refs.map(({ sha }) => sha),
       expectedTip: before,
       // An agent may rewrite a branch that was created for agents, but not the user's branch.
       allowsRewrite: checkout.branches.strategy !== "head",
@@ -198,12 +202,17 @@ export const landExport = Effect.fnUntraced(function* (
   const held = imported.heads.filter((head) => checkpoints.some(({ sha }) => sha === head));
   sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...held, imported.tip])];
   progress.warn(...imported.warnings);
-  if (imported.tip !== before) {
+  if (imported.move !== undefined) {
     checkout.tip = imported.tip;
     sandbox.tip = imported.tip;
-    yield* recordCommits(session, checkout, work.base);
+    const { buildsOnBase, changes } = imported.move;
+    checkout.lastMove = buildsOnBase
+      ? { from: work.base, to: imported.tip, files: changes.files }
+      : undefined;
+    yield* recordCommits(session, checkout, work.base, imported.move);
     for (const sha of progress.commits) sandbox.commits.add(sha);
   }
+  if (isLast) yield* beginSummary(session);
   const problems = [
     yield* updateIndex(checkout),
     files && (yield* takeFiles(files, imported, isBehind)),

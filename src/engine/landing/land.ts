@@ -29,6 +29,7 @@ const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void,
     sourceTip: tip,
     targetBranch,
     hostConfig: session.plan.host.config,
+    known: checkout.lastMove,
     onWarning: (sentence) => session.progress.warn(sentence),
   }).pipe(
     Effect.andThen(noteLanded),

@@ -29,6 +29,7 @@ export interface LastingWorktree {
 export interface LastingSandbox {
   readonly lifecycle: Lifecycle;
   readonly sandbox: SandboxSession;
+  readonly sandboxPlan: SandboxPlan<SandboxProvider>;
   readonly parentSession: ParentSession;
   readonly logFilePath: string;
 }
@@ -53,17 +54,19 @@ const commitsOn = (checkout: CheckoutSession, made: ReadonlySet<string>): Effect
     Effect.catch(() => Effect.succeed([...made])),
   );
 
-const lastingOf = (
-  { session, sandbox: { provider }, env }: LastingSandboxPlan,
+/** The long-lived sandbox of a kept session. */
+export const lastingOf = (
+  { session, sandbox: sandboxPlan, env }: LastingSandboxPlan,
   kept: Kept<SandboxSession>,
   turns: Turns,
   secrets?: Map<string, string>,
 ): LastingSandbox => ({
   lifecycle: new Lifecycle("sandbox", kept, turns, commitsOn(kept.value.checkout, kept.value.commits)),
   sandbox: kept.value,
+  sandboxPlan,
   parentSession: parentSessionOf(
     session,
-    { sandboxEnv: provider.env ?? {}, env },
+    { sandboxEnv: sandboxPlan.provider.env ?? {}, env },
     secrets ?? new Map(session.env.secrets),
   ),
   logFilePath: kept.session.progress.logFilePath,

@@ -9,7 +9,8 @@ import type { HostHook, SandboxHook } from "../../options/hooks.ts";
 import type { SandboxInteractiveOptions } from "../../options/interactiveOptions.ts";
 import type { LoggingOption } from "../../options/logging.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
-import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
+import type { InteractiveSandboxProvider, SandboxProvider } from "../../sandboxes/contract.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import type { EnvironmentPlan } from "../environment/planEnvironment.ts";
 
 /** The decisions about a session before anything is created. Checkout, sandbox and agent have their own plans. */
@@ -51,9 +52,27 @@ export interface CheckoutPlan {
   readonly isShared: boolean;
   /** It outlives the call that creates it: users may work in it, and merge its branch, between calls. */
   readonly lasts: boolean;
+  /**
+   * Asks the sandbox provider why it cannot mount an overlay. `undefined` if the files must be on the host, or if the provider
+   * knows no overlays.
+   */
+  readonly overlayProblem: ((directory: string) => Promise<string | undefined>) | undefined;
+  /** An overlay of the provider can have the files of a kept set-up as a layer. */
+  readonly stacksLayers: boolean;
+  /** The sandbox whose first hooks may have a kept set-up; `undefined` if it is chosen later. */
+  readonly setup: Pick<SandboxPlan<SandboxProvider>, "provider" | "usesSudo" | "setup"> | undefined;
   readonly copyToWorktree: readonly string[];
   readonly copyToWorktreeMs: number;
   readonly onWorktreeReady: readonly HostHook[];
+  /** The checkout whose files a new worktree gets, for a fork; left out if git writes them. */
+  readonly copyOf?: CheckoutSession;
+}
+
+/** The first hooks of a sandbox, all with `cache`: their result is kept as one. */
+export interface SetupPlan {
+  readonly hooks: readonly SandboxHook[];
+  /** Relative to the directory where the hooks run. */
+  readonly keyFiles: readonly string[];
 }
 
 /** How to create the sandbox. */
@@ -63,6 +82,8 @@ export interface SandboxPlan<Provider = InteractiveSandboxProvider> {
     readonly "host.onSandboxReady": readonly HostHook[];
     readonly "sandbox.onSandboxReady": readonly SandboxHook[];
   };
+  /** `undefined` if all hooks run in each sandbox. */
+  readonly setup: SetupPlan | undefined;
   /** A hook in the sandbox runs as root. */
   readonly usesSudo: boolean;
   /** Tests of the work in it. */

@@ -72,7 +72,7 @@ export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.E
   );
 
 export const planInteractive = Effect.fnUntraced(function* (options: InteractiveOptions) {
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = planSandbox(options.sandbox, options);
   const planned = yield* planSession({ ...requestOf(options), sandbox });
   const interaction = yield* planInteraction(options, planned.prompt);
   yield* confirmExpressions(options.sandbox, planned.prompt);
@@ -88,7 +88,7 @@ export const planWorktreeInteractive = Effect.fnUntraced(function* (
   options: WorktreeInteractiveOptions & { readonly sandbox: InteractiveSandboxProvider },
   parentSession: ParentSession,
 ) {
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = planSandbox(options.sandbox, options);
   const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, parentSession });
   const interaction = yield* planInteraction(options, prompt);
   yield* confirmExpressions(options.sandbox, prompt);

@@ -76,7 +76,7 @@ export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
   const planned = yield* planSession({ ...requestOf(options), sandbox, branchStrategy });
   return {
     session: planned.session,
-    checkout: planCheckout(options, planned.source),
+    checkout: planCheckout(options, planned.source, { sandbox }),
     sandbox,
     agent: planAgent(options, planned.prompt, resume),
   };

@@ -7,8 +7,8 @@ import type { SessionKind } from "../../display/contract.ts";
 import { printNotice } from "../../display/notice.ts";
 import { tellIfSlow } from "../../display/slowStep.ts";
 import { BranchInUseError, GitError, InvalidOptionsError, type SandduneError } from "../../errors.ts";
-import { checkNothingUnfinished, type HostState, readHostState } from "../../git/hostState.ts";
-import { openRepository, placeIn, type Repository } from "../../git/repository.ts";
+import { checkNothingUnfinished, type HostState, listHostRefs, readHostState } from "../../git/hostState.ts";
+import { openRepositoryBeside, placeIn, type Repository } from "../../git/repository.ts";
 import { checkCopyItems } from "../../git/worktrees/copyToWorktree.ts";
 import { inspectSourceBranch } from "../../git/worktrees/worktrees.ts";
 import { type BranchStrategy, resolveBranchStrategy } from "../../options/branchStrategy.ts";
@@ -85,13 +85,31 @@ const checkSandbox = (
     if (sandbox.type !== "none") await preflight(sandbox, { ...options, signal });
   });
 
+/** Reads the host's state. A dead run's incomplete worktree makes git fail; then it is removed first. */
+const readHost = (
+  repository: Repository,
+  listed: ReturnType<typeof listHostRefs>,
+): Effect.Effect<HostState, SandduneError> =>
+  readHostState(repository, listed).pipe(
+    Effect.catchIf(
+      (error) => error instanceof GitError,
+      (error) =>
+        Effect.suspend(() => forgetUnusable(repository, listRuns(repository))).pipe(
+          Effect.flatMap((hasForgotten) => (hasForgotten ? readHostState(repository) : Effect.fail(error))),
+        ),
+    ),
+  );
+
+/** The repository, and how to learn its state. A session in an existing worktree reads it when its turn comes. */
 const findRepository = Effect.fnUntraced(function* ({ parentSession, options }: PlanRequest) {
-  if (parentSession !== undefined) return parentSession.repository;
+  if (parentSession !== undefined) {
+    return { repository: parentSession.repository, host: Effect.succeed(parentSession.host) };
+  }
   const cwd = resolve(options.cwd ?? ".");
   yield* attempt(() => requireTrusted(cwd));
-  const repository = yield* openRepository(cwd);
+  const { repository, besides } = yield* openRepositoryBeside(cwd, listHostRefs);
   yield* attempt(() => checkConfigDirectory(repository.configDirectory));
-  return repository;
+  return { repository, host: readHost(repository, besides) };
 });
 
 const declaredEnv = ({ agent, sandbox, parentSession, options }: PlanRequest) => ({
@@ -115,18 +133,6 @@ const checkSource = (
     ),
   );
 
-/** Reads the host's state. A dead run's incomplete worktree makes git fail; then it is removed first. */
-const readHost = (repository: Repository): Effect.Effect<HostState, SandduneError> =>
-  readHostState(repository).pipe(
-    Effect.catchIf(
-      (error) => error instanceof GitError,
-      (error) =>
-        Effect.suspend(() => forgetUnusable(repository, listRuns(repository))).pipe(
-          Effect.flatMap((hasForgotten) => (hasForgotten ? readHostState(repository) : Effect.fail(error))),
-        ),
-    ),
-  );
-
 /** Makes all decisions about a session, and checks that it is possible, before anything is created. */
 export const planSession = Effect.fnUntraced(function* (
   request: PlanRequest,
@@ -134,13 +140,12 @@ export const planSession = Effect.fnUntraced(function* (
   const startedAt = performance.now();
   const { options, agent, sandbox, parentSession } = request;
   const runId = createRunId();
-  const repository = yield* findRepository(request);
+  const { repository, host: readingHost } = yield* findRepository(request);
   const unresolvedPrompt = yield* interruptible((signal) => readPrompt(options, repository, signal));
   const hasEnv = agent !== undefined || sandbox !== undefined;
   const [host, envPlan, sandboxCheck] = yield* Effect.all(
     [
-      // A session in an existing worktree reads the state when its turn comes.
-      parentSession === undefined ? readHost(repository) : Effect.succeed(parentSession.host),
+      readingHost,
       hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
       Effect.exit(
         sandbox === undefined

@@ -34,13 +34,19 @@ const endInTime = (handle: SandboxHandle, loss: SandboxLoss | undefined): Promis
       : error.message,
   );
 
+interface Closing {
+  readonly loss?: SandboxLoss;
+  /** Called if the sandbox could not be closed: its processes may still be at work. */
+  readonly onSurvival?: () => void;
+}
+
 /** Creates a sandbox. The scope closes it, even if it started only after the run was interrupted. */
 export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   { journal, display, progress }: Session,
   provider: SandboxProvider,
   sandboxName: string,
   create: (signal: AbortSignal) => Promise<Handle>,
-  loss?: SandboxLoss,
+  { loss, onSurvival }: Closing = {},
 ): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
   let handle: Handle | undefined;
   journal.write({ type: "creating", what: "sandbox", name: sandboxName });
@@ -52,7 +58,10 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
       const problem = await endInTime(handle, loss);
       endStep();
       if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
-      else progress.warn(problem);
+      else {
+        progress.warn(problem);
+        onSurvival?.();
+      }
     }),
   );
   return yield* interruptible(async (signal) => {

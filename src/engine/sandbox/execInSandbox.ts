@@ -29,7 +29,7 @@ const errorForCaller = (error: SandduneError, command: string, redactor: Redacto
   );
 
 /** A command has no journal and no log of its own: it uses those of the session that created the sandbox. */
-const execSession = (sandbox: SandboxSession, secrets: ReadonlyMap<string, string>): Session => {
+export const execSession = (sandbox: SandboxSession, secrets: ReadonlyMap<string, string>): Session => {
   const { owner } = sandbox;
   const { runId } = owner.plan;
   sandbox.execCount++;

@@ -13,10 +13,11 @@ import { runSandboxHooks } from "../hooks/setupHooks.ts";
 import { importLateWork } from "../landing/importLateWork.ts";
 import { importWork } from "../landing/importWork.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
-import { timed } from "../session/phases.ts";
+import { labelled, timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
 import { warnOnFailure } from "../session/warnOnFailure.ts";
-import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
+import { prepareSetup } from "../setup/restoreSetup.ts";
+import { type ForkSource, openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
 
 /** Imports commits that were made outside any call: by a failed hook, or by a process that a command left running. */
 const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<void> => {
@@ -48,11 +49,16 @@ export const prepareSandbox = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
   plan: SandboxPlan<SandboxProvider>,
-  { endsWithCall }: { readonly endsWithCall: boolean },
+  { endsWithCall, fork }: { readonly endsWithCall: boolean; readonly fork?: ForkSource },
 ): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
   yield* requireOnBranch(checkout);
   yield* pinBase(session, checkout);
   session.journal.write(workingEntry(checkout, plan.provider.type === "isolated"), { isDurable: true });
+  const setup = yield* timed(
+    session,
+    labelled("restore the set-up", plan.setup !== undefined, "Looking for the kept set-up"),
+    prepareSetup(session, checkout, plan),
+  );
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       checkout.openSandboxes++;
@@ -72,7 +78,10 @@ export const prepareSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* timed(
     session,
     { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },
-    openSandboxSession({ session, checkout, plan, endsWithCall, packageOnHost: files?.forAgent }),
+    openSandboxSession({
+      ...{ session, checkout, plan, endsWithCall, packageOnHost: files?.forAgent, setup },
+      ...(fork && { fork }),
+    }),
   );
   opened = sandbox;
   session.progress.warn(...sandbox.warnings);
@@ -80,7 +89,7 @@ export const prepareSandbox = Effect.fnUntraced(function* (
   const runsCommands = plan.hooks["sandbox.onSandboxReady"].length > 0 || plan.environment !== undefined;
   checkout.isUsed ||= runsCommands;
   sandbox.hasNews = runsCommands;
-  yield* runSandboxHooks(session, checkout, plan, sandbox.repository.handle);
+  yield* runSandboxHooks(session, checkout, plan, sandbox.repository.handle, setup);
   sandbox.environment = yield* openEnvironment(session, sandbox, plan, files);
   return sandbox;
 });

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { ProcessTimeoutError, SandboxError, type SandduneError } from "../../errors.ts";
+import type { HostState } from "../../git/hostState.ts";
 import { branchRef } from "../../git/refs.ts";
 import { repositoryScript } from "../../git/transfer/sandboxRepository.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
@@ -29,9 +30,10 @@ git update-ref ${ref} ${checkout.tip} ${tip}`;
 /** Updates an open sandbox to commits that were made on the host or in another sandbox meanwhile. */
 export const syncFromHost = Effect.fnUntraced(function* (
   sandbox: SandboxSession,
+  host?: HostState,
 ): Effect.fn.Return<void, SandduneError> {
   const { checkout, repository, owner } = sandbox;
-  yield* refreshTip(checkout);
+  yield* refreshTip(checkout, host);
   yield* requireOnBranch(checkout);
   if (checkout.tip === sandbox.tip || checkout.branch === undefined) return;
   const refuse = (problem: string, output = "") =>

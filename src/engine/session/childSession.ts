@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { readHostState } from "../../git/hostState.ts";
+import { type HostState, readHostState } from "../../git/hostState.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { cleanUpAfterAgent, disarmRepositories } from "../checkout/cleanUpAfterAgent.ts";
 import { refreshCheckout } from "../checkout/hostChanges.ts";
@@ -15,7 +15,7 @@ export const withCurrentHost = (plan: SessionPlan): Effect.Effect<SessionPlan, S
 
 /** What to do in the worktree or sandbox before and after a session. */
 interface BeforeAndAfter {
-  readonly before: Effect.Effect<void, SandduneError>;
+  readonly before: (host: HostState) => Effect.Effect<void, SandduneError>;
   readonly after: (session: Session) => Effect.Effect<void>;
 }
 
@@ -30,7 +30,7 @@ const within = <A, R>(
     withSession(
       current,
       (session) =>
-        before.pipe(
+        before(current.host).pipe(
           Effect.andThen(Effect.suspend(() => body(session))),
           Effect.ensuring(Effect.suspend(() => after(session))),
         ),
@@ -46,7 +46,7 @@ export const inWorktree = <A, R>(
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
   const after = (session: Session) => (checkout.isUsed ? cleanUpAfterAgent(session, checkout) : Effect.void);
-  return within(plan, { before: refreshCheckout(checkout), after }, body, read);
+  return within(plan, { before: (host) => refreshCheckout(checkout, host), after }, body, read);
 };
 
 /** A session in an existing sandbox. */
@@ -57,5 +57,5 @@ export const inSandbox = <A, R>(
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
   const after = (session: Session) => disarmRepositories(session, sandbox.checkout);
-  return within(plan, { before: syncFromHost(sandbox), after }, body, read);
+  return within(plan, { before: (host) => syncFromHost(sandbox, host), after }, body, read);
 };

@@ -1,7 +1,10 @@
 import type { TestResults } from "../../environment/contract.ts";
 import { SandduneError } from "../../errors.ts";
+import type { CommitDescription } from "../../git/commitDescription.ts";
+import { MAX_SUMMARISED } from "../../git/workSummary.ts";
 import type {
   Artifact,
+  CheckoutKind,
   IterationResult,
   IterationUsage,
   KeptRef,
@@ -26,6 +29,8 @@ export class RunProgress {
   /** The user's uncommitted files that the run's commits contain. */
   readonly committedUserPaths = new Set<string>();
   commits: string[] = [];
+  /** Git's descriptions of these commits, from the first on, as far as they are known. */
+  described: readonly CommitDescription[] = [];
   readonly #keptRefs = new Map<string, KeptRef>();
   completionSignal: string | undefined;
   /** Whether all tests passed after the last iteration. Set only with `until`. */
@@ -35,6 +40,8 @@ export class RunProgress {
   /** The captured agent session of an interactive session. */
   agentSession: { readonly sessionId: string; readonly sessionFilePath: string } | undefined;
   preservedWorktreePath: string | undefined;
+  /** How the files of the checkout were made. */
+  checkout: CheckoutKind | undefined;
   trajectoryPath: string | undefined;
   artifacts: readonly Artifact[] | undefined;
   output: unknown;
@@ -56,6 +63,12 @@ export class RunProgress {
       this.#warnings.push(sentence);
       this.onWarning(sentence);
     }
+  }
+
+  /** Sets the commits of the run, oldest first. */
+  noteCommits(commits: readonly CommitDescription[]): void {
+    this.commits = commits.map(({ sha }) => sha);
+    this.described = commits.slice(0, MAX_SUMMARISED);
   }
 
   /** Adds imported refs other than the source branch. */
@@ -91,10 +104,11 @@ export class RunProgress {
 
   /** The progress that both a result and an error have. */
   reached() {
-    const { runId, solved, branch, logFilePath, preservedWorktreePath, trajectoryPath, artifacts } = this;
+    const { runId, solved, branch, logFilePath, checkout, preservedWorktreePath, trajectoryPath, artifacts } =
+      this;
     const redacted = (paths: ReadonlySet<string>) => [...paths].map((path) => this.redactor.text(path));
     return withoutUndefined({
-      ...{ runId, solved, branch, logFilePath, preservedWorktreePath, trajectoryPath, artifacts },
+      ...{ runId, solved, branch, logFilePath, checkout, preservedWorktreePath, trajectoryPath, artifacts },
       iterations: this.#iterations.map(this.#withTests),
       usage: this.#usage,
       failedIteration: this.#failedIteration,

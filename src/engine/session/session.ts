@@ -4,22 +4,27 @@ import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
+import * as Fiber from "effect/Fiber";
 import * as Scope from "effect/Scope";
 import { withHostFileErrors } from "../../boundary/failures.ts";
 import type { EndState, RunDisplay } from "../../display/contract.ts";
 import { logFilePathOf, openDisplay } from "../../display/openDisplay.ts";
 import { Tally } from "../../display/tally.ts";
 import { RunStoppedError, SandduneError } from "../../errors.ts";
-import { updateRefs } from "../../git/refs.ts";
-import { summariseWork } from "../../git/workSummary.ts";
+import { SharedGit, sharingGit } from "../../git/longLived/sharedGit.ts";
+import { sessionReason, updateRefs } from "../../git/refs.ts";
+import { summariseWork, type WorkSummary } from "../../git/workSummary.ts";
+import { readBranchFile } from "../../git/worktrees/worktreeListFiles.ts";
 import { ensureConfigDirectoryPart } from "../../options/configDirectory.ts";
 import { describeExitCode } from "../../process/exitCode.ts";
 import { ownIdentity } from "../../process/kill/processIdentity.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
+import { endGuard } from "../../runs/journal/cleanGuard.ts";
 import { Journal } from "../../runs/journal/writeJournal.ts";
 import { messageOf } from "../../tools/messageOf.ts";
+import { removeOverlay } from "../checkout/overlay.ts";
 import { noteAborted } from "../landing/abortedRuns.ts";
 import { detachedHeadWarning } from "../landing/detachedCommits.ts";
 import type { SessionPlan } from "../plan/plan.ts";
@@ -43,6 +48,12 @@ export interface Session {
   readonly redundantRefs: Set<string>;
   /** The session's files contain the only copy of some work, so they are kept. */
   keepsFiles: boolean;
+  /** The session has an overlay whose work is not in the worktree, or may not be. Its files are kept as well: recovery needs them. */
+  keepsOverlay: boolean;
+  /** The summary of these commits, which is being made. */
+  summary:
+    | { readonly commits: readonly string[]; readonly work: Fiber.Fiber<WorkSummary | undefined> }
+    | undefined;
 }
 
 const notRedacted = (name: string): string =>
@@ -109,6 +120,8 @@ const openSession = (plan: SessionPlan): Session => {
     agentHasStarted: false,
     redundantRefs: new Set(),
     keepsFiles: false,
+    keepsOverlay: false,
+    summary: undefined,
   };
 };
 
@@ -125,10 +138,22 @@ const howAgentEnded = ({ exitCode = 0 }: RunProgress) =>
 /** A failure to remove the files must not change how the session ends. */
 const removeFiles = ({ journal, progress }: Session): Effect.Effect<void> =>
   Effect.promise(() =>
-    removeDirectory(journal.filesDirectory).catch((error: unknown) => {
-      progress.warn(`${journal.filesDirectory} could not be removed: ${String(error)}`);
-    }),
+    removeDirectory(journal.filesDirectory)
+      .then(() => endGuard(journal.runDirectory))
+      .catch((error: unknown) => {
+        progress.warn(`${journal.filesDirectory} could not be removed: ${String(error)}`);
+      }),
   );
+
+/** Begins the summary while the commits land and everything is released. */
+export const beginSummary = Effect.fnUntraced(function* (session: Session): Effect.fn.Return<void> {
+  const { plan, progress } = session;
+  const { repository } = plan;
+  const { commits, described } = progress;
+  const known = { branch: readBranchFile(repository), described };
+  const summarising = summariseWork(repository.topLevel, commits, known);
+  session.summary = { commits, work: yield* Effect.forkDetach(summarising, { startImmediately: true }) };
+});
 
 /** The last step of every session. Removes refs and files that are only copies, and keeps all others. */
 const closeSession = Effect.fnUntraced(function* (
@@ -136,21 +161,31 @@ const closeSession = Effect.fnUntraced(function* (
   exit: Exit.Exit<unknown, unknown>,
 ): Effect.fn.Return<void> {
   const { plan, journal, display, progress, tally } = session;
-  yield* Effect.ignore(
+  const removingRefs = Effect.ignore(
     updateRefs(
       plan.repository.topLevel,
       [...session.redundantRefs].map((ref) => ({ ref, to: undefined })),
     ),
   );
-  if (!session.keepsFiles) yield* removeFiles(session);
+  const shared = yield* SharedGit;
+  if (session.summary?.commits !== progress.commits) yield* beginSummary(session);
+  yield* Effect.all(
+    [
+      // Its processes end while the rest is done.
+      Effect.tap(removingRefs, () => Effect.sync(() => shared?.finish())),
+      session.keepsFiles || session.keepsOverlay ? Effect.void : removeFiles(session),
+      removeOverlay(session),
+    ],
+    { concurrency: "unbounded" },
+  );
   const state = stateOf(exit, progress);
   const problem =
     exit._tag === "Failure" && state === "failed" ? messageOf(Cause.squash(exit.cause)) : undefined;
   const explained = problem !== undefined && { problem };
   progress.warn(...detachedHeadWarning(progress.reached()));
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
-  const work = yield* summariseWork(plan.repository.topLevel, progress.commits);
-  const reached = { ...progress.reached(), work: redactData(session.redactor, work) };
+  const summary = session.summary && (yield* Fiber.join(session.summary.work));
+  const reached = { ...progress.reached(), work: redactData(session.redactor, summary) };
   display.close({ state, ...howAgentEnded(progress), ...explained, reached, tally });
   // Last, because programs that follow the run log stop when the journal says that the session has ended.
   const { solved } = progress;
@@ -189,6 +224,15 @@ const beginSession = (plan: SessionPlan): Effect.Effect<Session, SandduneError> 
 const endSession = (session: Session, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   warnOnFailure(closeSession(session, exit), (sentence) => session.progress.warn(sentence));
 
+/** Git fetches the missing objects of a partial clone, perhaps from a path that is relative to the checkout. */
+const isPartialClone = ({ host }: SessionPlan): boolean =>
+  host.config.some(([key]) => key === "extensions.partialclone" || /^remote\..*\.promisor$/.test(key));
+
+const sharingGitOf =
+  (plan: SessionPlan) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    isPartialClone(plan) ? work : sharingGit(plan.repository, sessionReason(plan.runId))(work);
+
 /** Runs `body` in a session. When the session has closed, `read` makes the result. */
 export const withSession = <A, R>(
   plan: SessionPlan,
@@ -202,7 +246,7 @@ export const withSession = <A, R>(
         Effect.onExit((exit) => endSession(session, exit)),
         Effect.map(() => read(session)),
       ),
-    ),
+    ).pipe(sharingGitOf(plan)),
   );
 
 /** A session that outlives the call that opened it. */
@@ -225,11 +269,15 @@ export const keepSession = <A, R>(
         Effect.flatMap(beginSession(plan), (session) => {
           const scope = Scope.makeUnsafe();
           const end = (exit: Exit.Exit<unknown, unknown>) =>
-            Effect.ensuring(Scope.close(scope, exit), endSession(session, exit));
+            Effect.ensuring(Scope.close(scope, exit), endSession(session, exit)).pipe(sharingGitOf(plan));
           const opened = stoppable(
             session.journal,
             plan.runId,
-            withHostFileErrors(Effect.suspend(() => open(session))).pipe(Scope.provide(scope)),
+            withHostFileErrors(Effect.suspend(() => open(session))).pipe(
+              Scope.provide(scope),
+              // While it is open, no process waits for the next call.
+              sharingGitOf(plan),
+            ),
           );
           return withProgressInErrors(
             session,

@@ -99,6 +99,10 @@ export const lockCleaning = (repository: Repository) => lockRepository(repositor
 export const lockWorktrees = (repository: Repository) =>
   lockRepository(repository, "worktrees", "adding or removing a worktree");
 
+/** Serializes making, choosing and removing shared checkouts: none disappears before a run has noted that it uses it. */
+export const lockSharedCheckouts = (repository: Repository) =>
+  lockRepository(repository, "checkouts", "choosing a shared checkout");
+
 /** Locks repacking, unless another process is repacking already. */
 export const tryLockPacking = (repository: Repository): Effect.Effect<boolean, never, Scope.Scope> =>
   Effect.acquireRelease(

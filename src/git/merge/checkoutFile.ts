@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import { withOpenDirectory } from "../../process/openDirectory.ts";
 import type { GitFile } from "../diffTree.ts";
-import { withOpenDirectory } from "../openDirectory.ts";
 import { fromText } from "../output.ts";
 
 /** The state of a file's path in a checkout. */

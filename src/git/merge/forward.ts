@@ -6,12 +6,15 @@ import { CheckoutInTheWayError, MergeInterruptedError, type SandduneError } from
 import { git } from "../git.ts";
 import { lockProblem, resolveCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";
-import { changedFiles } from "./changes.ts";
+import { changedFiles, type KnownChange } from "./changes.ts";
 import { absentFiles } from "./inspect.ts";
 import { type MergeNote, removeNote, writeNote } from "./mergeNote.ts";
 import { MERGE_VARIABLE, settleMerge } from "./settle.ts";
 
-export type ForwardPlan = Omit<MergeNote, "id" | "absent"> & { readonly repository: Repository };
+export type ForwardPlan = Omit<MergeNote, "id" | "absent"> & {
+  readonly repository: Repository;
+  readonly known?: KnownChange | undefined;
+};
 
 const EVERY_EXIT_CODE = [1, 2, 128];
 
@@ -24,7 +27,7 @@ export const forwardCheckout = Effect.fnUntraced(function* (
 ): Effect.fn.Return<"done" | "target moved", SandduneError> {
   const { repository, checkoutPath, sourceBranch, targetBranch, from, to } = plan;
   const targetName = targetBranch ?? "HEAD";
-  const absent = absentFiles(checkoutPath, yield* changedFiles(checkoutPath, from, to));
+  const absent = absentFiles(checkoutPath, yield* changedFiles(checkoutPath, from, to, plan.known));
   const { runId } = plan;
   const note = writeNote(repository, { runId, sourceBranch, targetBranch, checkoutPath, from, to, absent });
   // Ignored files are in no commit: overwriting them would lose them.

@@ -10,7 +10,7 @@ import {
   type SandduneError,
 } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
-import type { ConfigEntry } from "../configFile.ts";
+import { type ConfigEntry, isTrue } from "../configFile.ts";
 import { changedPaths } from "../diffTree.ts";
 import { git, gitText } from "../git.ts";
 import { lockBranch, lockMerges } from "../locks/locks.ts";
@@ -28,6 +28,7 @@ import {
 import type { Repository } from "../repository.ts";
 import { fallbackIdentity } from "../sandboxDirectory/sandboxConfig.ts";
 import { findCheckout } from "../worktrees/worktreeList.ts";
+import { ifBetween, type KnownChange } from "./changes.ts";
 import { settleEarlierMerge } from "./earlierMerge.ts";
 import { forwardCheckout } from "./forward.ts";
 import { findNotes } from "./mergeNote.ts";
@@ -40,15 +41,14 @@ export interface MergePlan {
   /** `undefined`: the detached HEAD of the repository's checkout. */
   readonly targetBranch: string | undefined;
   readonly hostConfig: readonly ConfigEntry[];
+  /** What an import has found out about the commits. It is enough for a target that has not moved. */
+  readonly known?: KnownChange | undefined;
   /** Called with a sentence if an earlier merge was interrupted in the checkout. */
   readonly onWarning: (sentence: string) => void;
 }
 
 /** The merge is computed again if the user commits meanwhile. */
 const MAX_ATTEMPTS = 5;
-
-const isTrue = (config: readonly ConfigEntry[], name: string): boolean =>
-  ["true", "yes", "on", "1"].includes(config.findLast(([key]) => key === name)?.[1].toLowerCase() ?? "");
 
 /** Computes the merged commit without touching any checkout. */
 const computeMerge = Effect.fnUntraced(function* (
@@ -58,7 +58,10 @@ const computeMerge = Effect.fnUntraced(function* (
   const cwd = plan.repository.topLevel;
   const { sourceTip, sourceBranch } = plan;
   const targetName = plan.targetBranch ?? "HEAD";
-  if (yield* isAncestor(cwd, targetTip, sourceTip)) return sourceTip;
+  const isForward =
+    ifBetween(plan.known, targetTip, sourceTip) !== undefined ||
+    (yield* isAncestor(cwd, targetTip, sourceTip));
+  if (isForward) return sourceTip;
   const merged = yield* git(
     ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", targetTip, sourceTip],
     {
@@ -88,7 +91,9 @@ const refuseUnseen = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SandduneError> {
   const cwd = plan.repository.topLevel;
   const { sourceBranch, targetBranch = "HEAD" } = plan;
-  const changed = yield* changedPaths(cwd, "-r", targetTip, result);
+  const changed =
+    ifBetween(plan.known, targetTip, result)?.files.map(({ path }) => path) ??
+    (yield* changedPaths(cwd, "-r", targetTip, result));
   const config = changed.filter((path) => `${path}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
   if (config.length > 0) {
     return yield* Effect.fail(new ConfigChangeError(config, sourceBranch, targetBranch));
@@ -159,6 +164,7 @@ const advance = Effect.fnUntraced(function* (
     checkoutPath: checkout,
     from: targetTip,
     to: result,
+    known: plan.known,
   });
 });
 
@@ -185,6 +191,12 @@ const lockTarget = ({ repository, runId, sourceBranch }: MergePlan, targetBranch
     ),
   );
 
+/** Whether the target has all commits. No commit is in the history of one that it builds on. */
+const isMerged = ({ repository, sourceTip, known }: MergePlan, targetTip: string) =>
+  ifBetween(known, targetTip, sourceTip) === undefined
+    ? isAncestor(repository.topLevel, sourceTip, targetTip)
+    : Effect.succeed(false);
+
 /** Merges the run's branch into the branch that the host was on when the run began. */
 export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError> =>
   Effect.scoped(
@@ -206,7 +218,7 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
             new BranchMovedError(targetName, "was deleted during the run", plan.sourceBranch),
           );
         }
-        if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
+        if (yield* isMerged(plan, targetTip)) return;
         const result = yield* computeMerge(plan, targetTip);
         yield* refuseUnseen(plan, targetTip, result);
         // An interrupted git would leave the user half a merge to clean up.

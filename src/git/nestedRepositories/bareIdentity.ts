@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statS
 import { isAbsolute } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import type { OpenDirectory } from "../../process/openDirectory.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
-import type { OpenDirectory } from "../openDirectory.ts";
 import { fromText } from "../output.ts";
 import { bareDirectories, listTree, type TreeFile } from "./bareInTree.ts";
 import { isArming, looksBare } from "./bareNames.ts";

@@ -1,4 +1,4 @@
-import { type OpenDirectory, withOpenDirectory } from "../openDirectory.ts";
+import { type OpenDirectory, withOpenDirectory } from "../../process/openDirectory.ts";
 import { fromText } from "../output.ts";
 
 /** Calls `use` with the open directory and the name of an entry below the checkout. */

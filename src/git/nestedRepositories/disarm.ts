@@ -3,8 +3,8 @@ import { chmodSync, renameSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import type { OpenDirectory } from "../../process/openDirectory.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import type { OpenDirectory } from "../openDirectory.ts";
 import { asText, fromText } from "../output.ts";
 import { atEntry } from "./checkoutEntry.ts";
 import {

@@ -2,7 +2,10 @@ import { chmodSync, lstatSync } from "node:fs";
 import type * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { runProcess } from "../../process/runProcess.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
+import { isPipe, type WalkedEntry, walkFew } from "./walkFew.ts";
 
 /** Arguments for `find`: pipes in place of files that git reads in any directory. */
 export const PIPES = [
@@ -54,20 +57,43 @@ export interface Walked {
   readonly isComplete: boolean;
 }
 
+const LISTABLE_MODE = 0o500;
+const SET_ID = 0o6000;
+
+const isRepository = ({ entry }: WalkedEntry): boolean => /^(\.git|head)$/i.test(entry.name);
+
+/** Whether an entry has rights that an agent must not leave. Throws at a directory that only `find` makes listable. */
+const isPrivileged = ({ entry, hostPath }: WalkedEntry): boolean => {
+  if (entry.isBlockDevice() || entry.isCharacterDevice()) return true;
+  const { mode } = lstatSync(hostPath);
+  if (!entry.isDirectory()) return (mode & SET_ID) !== 0;
+  if ((mode & LISTABLE_MODE) !== LISTABLE_MODE) throw new RangeError("a directory is not listable");
+  return false;
+};
+
+/** Does the same as `find` for a small checkout that has nothing to repair; throws for any other. */
+const walkSmall = ({ checkoutPath, skipsConfigDirectory, isAfterAgent }: CheckoutWalk): Walked => {
+  const paths: string[] = [];
+  walkFew(checkoutPath, [".git", ...(skipsConfigDirectory ? [CONFIG_DIRECTORY_NAME] : [])], (walked) => {
+    const isDangerous = isAfterAgent && isPrivileged(walked);
+    if (isDangerous || isRepository(walked) || isPipe(walked)) paths.push(walked.path);
+  });
+  return { paths, isComplete: true };
+};
+
 /** Lists dangerous entries of a checkout in one walk. */
-export const walkCheckout = ({
-  checkoutPath,
-  skipsConfigDirectory,
-  isAfterAgent,
-}: CheckoutWalk): Effect.Effect<Walked, SandduneError> =>
+export const walkCheckout = (walk: CheckoutWalk): Effect.Effect<Walked, SandduneError> =>
   interruptible(async (signal) => {
+    const { checkoutPath, skipsConfigDirectory, isAfterAgent } = walk;
     if (isAfterAgent) makeListable(checkoutPath);
+    const walked = orUndefined(() => walkSmall(walk));
+    if (walked !== undefined) return walked;
     const { stdout, stdoutTruncated, exitCode } = await runProcess({
       program: "find",
       // Relative, because -path takes a pattern, and the path of the checkout may contain special characters.
       args: [
         ...[".", "-mindepth", "1", "(", "-path", "./.git"],
-        ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
+        ...(skipsConfigDirectory ? ["-o", "-path", `./${CONFIG_DIRECTORY_NAME}`] : []),
         ...[")", "-prune", "-o"],
         ...(isAfterAgent ? LISTABLE : []),
         ...["(", ...REPOSITORIES, "-o", ...PIPES, ...(isAfterAgent ? PRIVILEGED : []), ")", "-print0"],

@@ -1,6 +1,6 @@
 import { lstatSync, type PathLike, readdirSync, readFileSync, type Stats } from "node:fs";
+import { withOpenDirectory } from "../../process/openDirectory.ts";
 import { isObjectName } from "../objectName.ts";
-import { withOpenDirectory } from "../openDirectory.ts";
 import { fromText } from "../output.ts";
 import { COMMON_DIRECTORY_FILE } from "../transfer/sandboxRepository.ts";
 

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
@@ -7,9 +7,10 @@ import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { renderConfig } from "../configFile.ts";
 import type { HostState } from "../hostState.ts";
 import { type NestedRepositories, nestedPaths } from "../nestedRepositories/findNestedRepositories.ts";
+import { type OverlayCheckout, takeStartIndex } from "../overlay/overlayCheckout.ts";
 import { branchRef } from "../refs.ts";
 import type { Repository } from "../repository.ts";
-import { exclusions, KNOWN_COMMITS_FILE } from "../transfer/export/packScript.ts";
+import { exclusions, KNOWN_COMMITS_FILE, packingFile } from "../transfer/export/packScript.ts";
 import { hostExcludes } from "./hostExcludes.ts";
 import { hasAlternates, objectStores } from "./objectStores.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
@@ -19,6 +20,8 @@ import { submoduleMounts } from "./submoduleMounts.ts";
 export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";
 export const SANDBOX_GIT_DIRECTORY = "/sanddune/git";
 export const SANDBOX_HOME = "/sanddune/home";
+/** The script that packs new commits. Read-only, so that no agent can change it. */
+export const SANDBOX_PACKING_FILE = "/sanddune/pack";
 const SANDBOX_OBJECTS = "/sanddune/objects";
 
 /** The directory of the host in which the agent works: a worktree, or the user's checkout with the `head` strategy. */
@@ -28,6 +31,8 @@ export interface Checkout {
   /** `undefined` when HEAD is detached. */
   readonly branch: string | undefined;
   readonly sha: string;
+  /** Where the files and the index are, if the worktree is empty. */
+  readonly overlay?: OverlayCheckout | undefined;
 }
 
 export interface SandboxGitSetup {
@@ -40,6 +45,8 @@ export interface SandboxGitSetup {
   readonly knownCommits: readonly string[];
   /** The user's nested repositories in the checkout. */
   readonly nestedRepositories: NestedRepositories;
+  /** The git directory is a copy of another sandbox's. An agent has written it, so nothing is written through its paths. */
+  readonly isCopied?: boolean;
 }
 
 /** The directories of a run on the host that its sandbox uses. */
@@ -52,6 +59,7 @@ export interface SandboxDirectories {
   readonly emptyFile: string;
   /** Mounted over the `.git` file of a worktree. */
   readonly gitFile: string;
+  readonly packingFile: string;
 }
 
 export const sandboxDirectories = (filesDirectory: string): SandboxDirectories => ({
@@ -60,6 +68,7 @@ export const sandboxDirectories = (filesDirectory: string): SandboxDirectories =
   empty: join(filesDirectory, "empty"),
   emptyFile: join(filesDirectory, "empty-file"),
   gitFile: join(filesDirectory, "git-file"),
+  packingFile: join(filesDirectory, "pack"),
 });
 
 const copyIfExists = (from: string, to: string): void => {
@@ -67,11 +76,26 @@ const copyIfExists = (from: string, to: string): void => {
 };
 
 /** A copied index knows which files are unchanged; for a new one, git would have to read them all. */
-const copyIndex = (gitDirectory: string, to: string): void => {
+const copyIndex = ({ gitDirectory, overlay }: Checkout, to: string): void => {
+  if (overlay !== undefined) {
+    takeStartIndex(overlay, join(to, "index"));
+    return;
+  }
   for (const name of readdirSync(gitDirectory)) {
     if (name === "index" || name.startsWith("sharedindex."))
       copyFileSync(join(gitDirectory, name), join(to, name));
   }
+};
+
+/** In a file of its own, the branch can be read without git. */
+const writeBranch = (directory: string, branch: string, sha: string): void => {
+  const path = join(directory, branchRef(branch));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${sha}\n`);
+};
+
+const writeKnownCommits = ({ git }: SandboxDirectories, knownCommits: readonly string[]): void => {
+  writeFileSync(join(git, KNOWN_COMMITS_FILE), exclusions(knownCommits));
 };
 
 const writeGitDirectory = (directories: SandboxDirectories, setup: SandboxGitSetup): void => {
@@ -86,13 +110,14 @@ const writeGitDirectory = (directories: SandboxDirectories, setup: SandboxGitSet
   const refs = new Map(host.refs.map(({ name, sha }) => [name, sha]));
   if (checkout.branch !== undefined) refs.set(branchRef(checkout.branch), checkout.sha);
   writeFileSync(join(directory, "packed-refs"), [...refs].map(([name, sha]) => `${sha} ${name}\n`).join(""));
-  writeFileSync(join(directory, KNOWN_COMMITS_FILE), exclusions(knownCommits));
+  if (checkout.branch !== undefined) writeBranch(directory, checkout.branch, checkout.sha);
+  writeKnownCommits(directories, knownCommits);
   const stores = objectStores(repository.commonDirectory);
   writeFileSync(
     join(directory, "objects/info/alternates"),
     stores.map((_, position) => `${SANDBOX_OBJECTS}/${position}\n`).join(""),
   );
-  copyIndex(checkout.gitDirectory, directory);
+  copyIndex(checkout, directory);
   copyIfExists(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
   writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, host.config));
   copyIfExists(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
@@ -135,11 +160,25 @@ const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories
     readOnly: true,
   }));
 
+/** The mount of the files that the agent works on. */
+export const filesMount = ({ path, overlay }: Pick<Checkout, "path" | "overlay">): SandboxMount => {
+  const place = { sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false };
+  if (overlay === undefined) return { hostPath: path, ...place };
+  const { lowerPath: hostPath, ...layers } = overlay.layers;
+  return { hostPath, ...place, overlay: layers };
+};
+
 /** Only the last of several mounts at one path is visible, and some container engines refuse duplicates. */
 const lastAtEachPlace = (mounts: readonly SandboxMount[]): SandboxMount[] =>
   mounts.filter(
     ({ sandboxPath }, index) => !mounts.slice(index + 1).some((later) => later.sandboxPath === sandboxPath),
   );
+
+const placeOf = ({ git }: SandboxDirectories) => ({
+  gitDirectory: SANDBOX_GIT_DIRECTORY,
+  hostGitDirectory: git,
+  handle: { worktreePath: SANDBOX_REPOSITORY_PATH },
+});
 
 /**
  * Creates a git directory for a bind-mount sandbox, with the host's objects as read-only alternates. The host's `.git`
@@ -154,11 +193,13 @@ export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
   mkdirSync(directories.empty, { recursive: true });
   writeFileSync(directories.emptyFile, "");
   writeFileSync(directories.gitFile, `gitdir: ${SANDBOX_GIT_DIRECTORY}\n`);
-  writeGitDirectory(directories, setup);
+  writeFileSync(directories.packingFile, packingFile(placeOf(directories), checkout.branch));
+  if (!setup.isCopied) writeGitDirectory(directories, setup);
+  else writeKnownCommits(directories, setup.knownCommits);
   const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
   const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
   return lastAtEachPlace([
-    { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
+    filesMount(checkout),
     ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
     { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
     isMainCheckout
@@ -173,5 +214,6 @@ export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
     })),
     ...objectMounts(repository, directories),
     { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
+    { hostPath: directories.packingFile, sandboxPath: SANDBOX_PACKING_FILE, readOnly: true },
   ]);
 });

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { SandboxError, type SandduneError } from "../../errors.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
@@ -12,6 +13,7 @@ import type { Repository } from "../repository.ts";
 import { baseRef } from "../runRefs.ts";
 import { hostExcludes } from "../sandboxDirectory/hostExcludes.ts";
 import { sandboxConfig } from "../sandboxDirectory/sandboxConfig.ts";
+import { STATUS } from "../worktrees/worktreeStatus.ts";
 import type { GitWorktree } from "../worktrees/worktrees.ts";
 import { SENT_BUNDLE } from "./bundle/keptBundles.ts";
 import { readBundle } from "./bundle/readBundle.ts";
@@ -51,14 +53,6 @@ const execOrFail = (handle: IsolatedSandboxHandle, what: string, command: string
         : Effect.fail(new SandboxError(handle.name, `${what} failed with exit code ${exitCode}`, stderr)),
     ),
   );
-
-const STATUS = [
-  "status",
-  "--porcelain",
-  "-z",
-  "--untracked-files=normal",
-  "--ignore-submodules=all",
-] as const;
 
 /** The names of ignored files, as bytes. Directories have a slash at the end. */
 const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneError> =>
@@ -139,6 +133,6 @@ git reset --quiet --hard || exit 1
 ${uncommitted === undefined ? "" : `git read-tree -m -u HEAD ${uncommitted} && git reset --quiet || exit 1`}
 [ -d ${shellQuote(`./${repository.prefix}`)} ] || { echo ${shellQuote(`The branch has no directory ${repository.prefix}`)} >&2; exit 1; }`,
   );
-  const { heads } = yield* interruptible(() => readBundle(bundlePath));
+  const { heads } = yield* attempt(() => readBundle(bundlePath));
   return { commits: [...new Set(heads.values())], warnings: yield* sendIgnoredFiles(handle, worktree.path) };
 });

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
-import { hasPipes } from "./worktreeStatus.ts";
+import { hasPipes } from "./oddEntries.ts";
 
 /** The differences between a directory and a commit. */
 export interface DirectoryContent {

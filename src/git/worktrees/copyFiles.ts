@@ -19,13 +19,18 @@ export const requireTime = ({ signal, deadline }: CopyLimits): void => {
   if (performance.now() > deadline) throw new ProcessTimeoutError("cp", 0, "", "");
 };
 
-/** Runs a program until the deadline. */
-export const runInTime = (
+/** Runs a program until the deadline. One that ends later has not ended in time, even if this process was too busy to stop it. */
+export const runInTime = async (
   program: string,
   args: readonly string[],
-  { signal, deadline }: CopyLimits,
-): Promise<ProcessResult> =>
-  runProcess({ program, args, signal, timeoutMs: Math.max(1, deadline - performance.now()) });
+  limits: CopyLimits,
+): Promise<ProcessResult> => {
+  const { signal, deadline } = limits;
+  const timeoutMs = Math.max(1, deadline - performance.now());
+  const result = await runProcess({ program, args, signal, timeoutMs });
+  requireTime(limits);
+  return result;
+};
 
 /** Far below the limit of an argv. */
 const MAX_AT_ONCE = 200;

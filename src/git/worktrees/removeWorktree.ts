@@ -1,22 +1,20 @@
-import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { readableEntries } from "../../tools/files/readableEntries.ts";
+import { gitDirectoryPart } from "../gitDirectoryParts.ts";
 import type { Repository } from "../repository.ts";
 import { adminDirectoriesOf, adminDirectoriesParent } from "./adminDirectory.ts";
-
-/** A directory with this prefix holds nothing to keep: removing its worktree was interrupted. */
-const REMOVING = ".removing-";
+import { gitRemovals, REMOVING, removalDraft } from "./removalDraft.ts";
 
 const removalsOfFiles = ({ configDirectory }: Repository): string =>
   configDirectoryPart(configDirectory, "worktrees");
-const removalsOfGit = ({ commonDirectory }: Repository): string => join(commonDirectory, "sanddune");
 
 const setAside = (path: string, parent: string): string[] => {
   if (!existsSync(path)) return [];
   mkdirSync(parent, { recursive: true });
-  const aside = join(parent, `${REMOVING}${randomBytes(6).toString("hex")}`);
+  const aside = removalDraft(parent);
   renameSync(path, aside);
   return [aside];
 };
@@ -26,7 +24,7 @@ export const removeAdminDirectories = async (
   repository: Repository,
   administrations: readonly string[],
 ): Promise<void> => {
-  const aside = administrations.flatMap((path) => setAside(path, removalsOfGit(repository)));
+  const aside = administrations.flatMap((path) => setAside(path, gitRemovals(repository)));
   try {
     rmdirSync(adminDirectoriesParent(repository));
   } catch {
@@ -56,10 +54,11 @@ export const removeWorktreeFiles = async (
   );
 };
 
-/** The directories that interrupted removals have left. The caller must hold the worktree lock, as removals do. */
+/** The directories that interrupted removals of worktrees and overlays have left. The caller must hold the worktree lock, as removals do. */
 export const unfinishedRemovals = (repository: Repository): string[] =>
-  [removalsOfFiles(repository), removalsOfGit(repository)].flatMap((parent) =>
-    (existsSync(parent) ? readdirSync(parent) : [])
-      .filter((name) => name.startsWith(REMOVING))
-      .map((name) => join(parent, name)),
+  [removalsOfFiles(repository), gitRemovals(repository), gitDirectoryPart(repository, "overlays")].flatMap(
+    (parent) =>
+      readableEntries(parent)
+        .filter(({ name }) => name.startsWith(REMOVING))
+        .map(({ name }) => join(parent, name)),
   );

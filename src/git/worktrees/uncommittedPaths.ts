@@ -3,7 +3,7 @@ import { GitError, ProcessStartError, type SandduneError } from "../../errors.ts
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { git } from "../git.ts";
 import { nulSeparated } from "../output.ts";
-import { hasPipes } from "./worktreeStatus.ts";
+import { hasPipes } from "./oddEntries.ts";
 
 /**
  * The changed and untracked files of a checkout. An untracked directory is one entry, with a slash at its end. Ignored

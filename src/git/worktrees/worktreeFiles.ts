@@ -62,6 +62,18 @@ export const openWorktreeFiles = Effect.fnUntraced(function* (
   return { ...files, uncommitted, current: uncommitted };
 });
 
+/** The same files at another path, as a copy. Without a refresh git would refuse to replace them. */
+export const copiedWorktreeFiles = Effect.fnUntraced(function* (
+  files: WorktreeFiles,
+  worktreePath: string,
+  indexPath: string,
+): Effect.fn.Return<WorktreeFiles, SandduneError> {
+  copyFileSync(files.indexPath, indexPath);
+  const env = { GIT_INDEX_FILE: indexPath };
+  yield* git(["update-index", "-q", "--refresh"], { cwd: worktreePath, env, expectedExitCodes: [1] });
+  return { worktreePath, indexPath, uncommitted: undefined, current: files.current };
+});
+
 /** Updates the files to `commit`. If others have changed any, it touches none and returns a sentence. */
 export const moveWorktreeFiles = (
   files: WorktreeFiles,

@@ -4,6 +4,7 @@ import type { SandduneError } from "../../errors.ts";
 import type { ConfigEntry } from "../configFile.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
+import { readWorktreeFiles } from "./worktreeListFiles.ts";
 
 export interface RegisteredWorktree {
   readonly path: string;
@@ -31,16 +32,30 @@ export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWor
   );
 
 /**
+ * The same, from git's files, which saves a process. Asks git if the files are not the ones that every git has written:
+ * another storage of refs, a half-made worktree, a bare repository.
+ */
+export const readWorktrees = (
+  repository: Repository,
+  hostConfig: readonly ConfigEntry[],
+): Effect.Effect<readonly RegisteredWorktree[], SandduneError> =>
+  Effect.suspend(() => {
+    const known = readWorktreeFiles(repository, hostConfig);
+    return known === undefined ? listWorktrees(repository.topLevel) : Effect.succeed(known);
+  });
+
+/**
  * The path of the checkout that has a branch, if any. For a main checkout whose git directory is elsewhere, as in a
  * submodule, git lists the git directory instead.
  */
 export const findCheckout = (
-  { topLevel, gitDirectory, commonDirectory }: Repository,
+  repository: Repository,
   branch: string,
   hostConfig: readonly ConfigEntry[],
 ): Effect.Effect<string | undefined, SandduneError> =>
-  listWorktrees(topLevel).pipe(
+  readWorktrees(repository, hostConfig).pipe(
     Effect.map((worktrees) => {
+      const { topLevel, gitDirectory, commonDirectory } = repository;
       const path = worktrees.find((worktree) => worktree.branch === branch)?.path;
       if (path !== commonDirectory) return path;
       if (gitDirectory === commonDirectory) return topLevel;

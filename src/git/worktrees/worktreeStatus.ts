@@ -1,54 +1,62 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { runProcess } from "../../process/runProcess.ts";
 import { entryExists } from "../../tools/files/entries.ts";
-import { git } from "../git.ts";
-import { PIPES } from "../nestedRepositories/walkCheckout.ts";
+import { type GitOptions, git } from "../git.ts";
+import { findOddEntries } from "./oddEntries.ts";
+
+/** How git finds the files and the index, if not in the usual way. */
+export type StatusOptions = Pick<GitOptions, "env" | "mount">;
 
 /**
  * Whether any submodule is initialised. Git must not look into submodules, whose configuration an agent may have
  * written; so their files count as uncommitted work.
  */
-export const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
-  git(["ls-files", "-z", "--stage"], { cwd: worktreePath }).pipe(
+export const hasFilledSubmodules = (
+  worktreePath: string,
+  options: StatusOptions = {},
+  filesPath: string = worktreePath,
+): Effect.Effect<boolean, SandduneError> =>
+  git(["ls-files", "-z", "--stage"], { ...options, cwd: worktreePath }).pipe(
     Effect.map(({ stdout }) =>
       stdout
         .split("\0")
         .filter((entry) => entry.startsWith("160000 "))
-        .some((entry) => entryExists(join(worktreePath, entry.slice(entry.indexOf("\t") + 1), ".git"))),
+        .some((entry) => entryExists(join(filesPath, entry.slice(entry.indexOf("\t") + 1), ".git"))),
     ),
   );
 
-const hasChanges = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
-  git(["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"], {
+/** Lists what was changed, by NUL-separated names. */
+export const STATUS = [
+  "status",
+  "--porcelain",
+  "-z",
+  "--untracked-files=normal",
+  "--ignore-submodules=all",
+] as const;
+
+/** Whether a file was changed, deleted or added, at these paths if they are given. Ignored files do not count. */
+export const hasChanges = (
+  worktreePath: string,
+  options: StatusOptions = {},
+  paths?: readonly string[],
+): Effect.Effect<boolean, SandduneError> =>
+  git(paths === undefined ? STATUS : ["--literal-pathspecs", ...STATUS, "--", ...paths], {
+    ...options,
     cwd: worktreePath,
   }).pipe(Effect.map(({ stdout }) => stdout !== ""));
-
-/** Whether a named pipe replaces a file that git reads, for which git would wait for ever. `except` is not searched. */
-export const hasPipes = (worktreePath: string, except?: string): Effect.Effect<boolean, SandduneError> =>
-  interruptible((signal) =>
-    runProcess({
-      program: "find",
-      args: [
-        ".",
-        ...(except === undefined ? [] : ["-path", `./${except}`, "-prune", "-o"]),
-        ...PIPES,
-        "-print",
-      ],
-      cwd: worktreePath,
-      signal,
-    }),
-  ).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
 /** Whether a worktree holds uncommitted work. Fails if git cannot tell. */
 export const isDirty = Effect.fnUntraced(function* (
   worktreePath: string,
 ): Effect.fn.Return<boolean, SandduneError> {
-  if (yield* hasPipes(worktreePath)) return true;
+  const { hasPipes, mayHaveRepositories } = yield* findOddEntries(worktreePath);
+  if (hasPipes) return true;
   const [changes, submodules] = yield* Effect.all(
-    [hasChanges(worktreePath), hasFilledSubmodules(worktreePath)],
+    [
+      hasChanges(worktreePath),
+      mayHaveRepositories ? hasFilledSubmodules(worktreePath) : Effect.succeed(false),
+    ],
     { concurrency: "unbounded" },
   );
   return changes || submodules;

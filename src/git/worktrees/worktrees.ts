@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { interruptible } from "../../boundary/interruptible.ts";
@@ -12,12 +12,12 @@ import {
 } from "../../errors.ts";
 import { configDirectoryPart, ensureConfigDirectoryPart } from "../../options/configDirectory.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { git } from "../git.ts";
 import type { HostState } from "../hostState.ts";
 import { lockWorktrees } from "../locks/locks.ts";
-import { branchRef, isGitError, resolveCommit, updateRefs } from "../refs.ts";
+import { branchRef, isGitError, resolveCommit, sessionReason, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { baseRef } from "../runRefs.ts";
+import { addWorktree, gitMustAddWorktrees } from "./addWorktree.ts";
 import { reattach } from "./reattach.ts";
 import { removeWorktreeFiles } from "./removeWorktree.ts";
 import { listWorktrees } from "./worktreeList.ts";
@@ -46,6 +46,8 @@ export interface SourceBranch {
   readonly exists: boolean;
   /** Git has a worktree registered at its path, even if the directory is missing. */
   readonly isRegistered: boolean;
+  /** Only git can add a worktree of it: it has to check the branch, or the repository is an unusual one. */
+  readonly needsGitToAdd: boolean;
 }
 
 /** One for each branch. The readable part is not unique (`a/b` and `a-b`, or the case); the hash is. */
@@ -61,19 +63,22 @@ export const worktreeDirectoryName = (branch: string): string => {
 export const worktreePathOf = (repository: Repository, branch: string): string =>
   join(configDirectoryPart(repository.configDirectory, "worktrees"), worktreeDirectoryName(branch));
 
-const readGitDirectory = (worktreePath: string): string =>
-  readFileSync(join(worktreePath, ".git"), "utf8")
+/** Git writes a relative path if the user wants that. An interrupted git may have left an empty file: `""`. */
+const readGitDirectory = (worktreePath: string): string => {
+  const written = readFileSync(join(worktreePath, ".git"), "utf8")
     .replace(/^gitdir: /, "")
     .trimEnd();
+  return written === "" ? "" : resolve(worktreePath, written);
+};
 
 /** Re-attaches the worktree of a branch if the repository was moved. */
-const reattachIfMoved = (
+export const reattachIfMoved = (
   repository: Repository,
   path: string,
   branch: string,
 ): Effect.Effect<unknown, SandduneError> => {
+  if (!existsSync(join(path, ".git"))) return Effect.void;
   const gitDirectory = readGitDirectory(path);
-  // An interrupted git may have left an empty file.
   return gitDirectory === "" || gitDirectory.startsWith(`${repository.commonDirectory}/`)
     ? Effect.void
     : reattach(repository, { path, gitDirectory, branch });
@@ -121,6 +126,8 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
     sha,
     exists: existing !== undefined,
     isRegistered: worktrees.some((worktree) => worktree.path === path),
+    // The user may be rebasing an existing branch, or check it out at any moment: git looks again.
+    needsGitToAdd: existing !== undefined || gitMustAddWorktrees(host.config),
   };
 });
 
@@ -132,7 +139,7 @@ const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: Source
       { ref: baseRef(runId), to: sha },
       { ref: branchRef(branch), to: sha, from: exists ? sha : "absent" },
     ],
-    "sanddune: new branch",
+    sessionReason(runId),
   ).pipe(
     Effect.mapError((error) => {
       if (!isGitError(error)) return error;
@@ -145,42 +152,43 @@ const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: Source
     }),
   );
 
+/** A commit can hold a link at the path: the files would be written to the place that it leads to. */
+const isInTheWay = (path: string): boolean => {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  return status !== undefined && (!status.isDirectory() || readdirSync(path).length > 0);
+};
+
 /**
  * Creates the worktree of a branch, or reuses the one of an earlier run. Other runs wait until the scope is closed.
- * `announce` is called before anything is created.
+ * `announce` is called before anything is created. A new worktree that is to be empty has no files and no index.
  */
 export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   source: SourceBranch,
   runId: string,
   announce: (worktree: Pick<GitWorktree, "isReused">) => void,
+  { isEmpty = false } = {},
 ): Effect.fn.Return<GitWorktree, SandduneError, Scope.Scope> {
   yield* Effect.interruptible(lockWorktrees(repository));
   const { branch, sha, exists } = source;
   const path = worktreePathOf(repository, branch);
   const isReused = source.isRegistered && existsSync(join(path, ".git"));
   ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
-  if (!isReused && existsSync(path) && readdirSync(path).length > 0) {
+  if (!isReused && isInTheWay(path)) {
     return yield* Effect.fail(
       new BranchInUseError(
         branch,
-        `the directory ${path}, which git does not know as a worktree`,
-        `Look at what is in it, then remove it: rm -r ${shellQuote(path)}`,
+        `what is at ${path}, which git does not know as a worktree`,
+        `Look at it, then remove it: rm -r ${shellQuote(path)}`,
       ),
     );
   }
   announce({ isReused });
   yield* claimBranch(repository.topLevel, runId, source);
   if (!isReused) {
-    // A second --force overrides the lock of a registered worktree whose directory was deleted.
-    const forced = source.isRegistered ? ["--force", "--force"] : [];
-    // Locked: neither `git worktree prune` nor an automatic gc removes it.
-    yield* git(
-      ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", lockReason(runId), path, branch],
-      {
-        cwd: repository.topLevel,
-      },
-    ).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
+    yield* addWorktree(repository, { ...source, path, lockReason: lockReason(runId), isEmpty }).pipe(
+      Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))),
+    );
   }
   if (isReused) yield* lockWorktree(repository, path, runId);
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };

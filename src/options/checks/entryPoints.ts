@@ -1,4 +1,5 @@
 import { requireTerminal } from "../../process/terminal/terminalLease.ts";
+import { branchNameProblem } from "../branchName.ts";
 import type {
   InteractiveOptions,
   SandboxInteractiveOptions,
@@ -12,6 +13,7 @@ import type {
   SandboxRunOptions,
   WorktreeRunOptions,
 } from "../runOptions.ts";
+import type { SandboxForkOptions } from "../sandbox.ts";
 import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
 import {
@@ -27,6 +29,7 @@ import {
 } from "./agent.ts";
 import { branch, branchStrategy, worktreeBranchStrategy } from "./branchStrategy.ts";
 import {
+  type Check,
   type Checks,
   callback,
   checkValue,
@@ -56,6 +59,9 @@ import { output } from "./output.ts";
 import { sandbox, sandboxOrNone } from "./sandbox.ts";
 import { execInput, logging, name, prompt, promptArgs, setupLogging, signal } from "./session.ts";
 import { trajectory } from "./trajectory.ts";
+
+/** Each is a sandbox with all its files. */
+const MAX_FORKS = 32;
 
 const SESSION = { name, env, signal };
 const CHECKOUT = { cwd: text, copyToWorktree: texts };
@@ -108,6 +114,7 @@ const RUN: Checks<RunOptions> = {
   sandbox,
   branchStrategy,
   hooks,
+  cache: flag,
   timeouts: BOTH_TIMEOUTS,
 };
 const SANDBOX_RUN: Checks<SandboxRunOptions> = {
@@ -121,18 +128,21 @@ const WORKTREE_RUN: Checks<WorktreeRunOptions> = {
   ...RESUME,
   sandbox,
   hooks: sandboxHooks,
+  cache: flag,
 };
 const INTERACTIVE: Checks<InteractiveOptions> = {
   ...INTERACTION,
   ...CHECKOUT,
   sandbox: sandboxOrNone,
   hooks,
+  cache: flag,
   timeouts: BOTH_TIMEOUTS,
 };
 const WORKTREE_INTERACTIVE: Checks<WorktreeInteractiveOptions> = {
   ...INTERACTION,
   sandbox: sandboxOrNone,
   hooks: sandboxHooks,
+  cache: flag,
 };
 const CREATE_SANDBOX: Checks<CreateSandboxOptions> = {
   ...LASTING_SANDBOX,
@@ -140,9 +150,14 @@ const CREATE_SANDBOX: Checks<CreateSandboxOptions> = {
   branch,
   from: text,
   hooks,
+  cache: flag,
   timeouts: nested("timeouts", COPY_TIMEOUT),
 };
-const WORKTREE_SANDBOX: Checks<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: sandboxHooks };
+const WORKTREE_SANDBOX: Checks<WorktreeSandboxOptions> = {
+  ...LASTING_SANDBOX,
+  hooks: sandboxHooks,
+  cache: flag,
+};
 const CREATE_WORKTREE: Checks<CreateWorktreeOptions> = {
   ...CHECKOUT,
   name,
@@ -213,6 +228,30 @@ export const validateWorktreeInteractive = validator(
 export const validateCreateSandbox = validator(CREATE_SANDBOX, ["branch", "sandbox"]);
 export const validateWorktreeSandbox = validator(WORKTREE_SANDBOX, ["sandbox"]);
 export const validateCreateWorktree = validator(CREATE_WORKTREE, ["branchStrategy"]);
+
+const forkCount: Check = (value) =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_FORKS
+    ? undefined
+    : `must be a whole number from 1 to ${MAX_FORKS}`;
+
+const forkBranches =
+  (count: number): Check =>
+  (value) => {
+    if (!Array.isArray(value) || value.length !== count) return `must have ${count} names, one for each fork`;
+    if (new Set(value).size !== count) return "must name a different branch for each fork";
+    const problems = value.map((name) =>
+      typeof name === "string" ? branchNameProblem(name) : "it is not a string",
+    );
+    const index = problems.findIndex((problem) => problem !== undefined);
+    return index < 0
+      ? undefined
+      : `${JSON.stringify(value[index])} is not the name of a branch: ${problems[index]}`;
+  };
+
+export const validateFork = (count: number, options: SandboxForkOptions): void => {
+  checkValue("count", count, forkCount);
+  members("options", options, { branches: forkBranches(count), name, signal });
+};
 
 export const validateExec = (command: string, options: SandboxExecOptions): void => {
   checkValue("command", command, text);

@@ -48,11 +48,15 @@ const findBranch = Effect.fnUntraced(function* (
   const alone = isMerged ? 0 : yield* commitsNowhereElse(cwd, branch);
   const worktrees = yield* Effect.catch(listWorktrees(cwd), () => Effect.succeed(undefined));
   const holders = worktrees?.filter((worktree) => worktree.branch === branch) ?? [UNKNOWN_HOLDER];
+  const isOfUnfinishedFork = run.isUnfinishedCopy;
   const holder = holders.find(({ path }) => !scope.goneWorktrees.has(path));
   const unmerged = alone === 0 ? undefined : `${counted(alone, "commit")} on no other branch`;
   const keep =
     holder === undefined
-      ? unlessNamed(scope.namedBranches.has(branch), isMerged ? undefined : (unmerged ?? "it is not merged"))
+      ? unlessNamed(
+          scope.namedBranches.has(branch),
+          isMerged || (isOfUnfinishedFork && alone === 0) ? undefined : (unmerged ?? "it is not merged"),
+        )
       : { keptBecause: `it is checked out at ${holder.path}` };
   return {
     what: "branch",
@@ -74,13 +78,13 @@ const findBranch = Effect.fnUntraced(function* (
   };
 });
 
-/** Finds branches that runs created: temporary ones, and those that the user named. */
+/** Finds branches that runs created: temporary ones, those of forks that were never complete, and those that the user named. */
 export const findBranches = (scope: CleanScope): Effect.Effect<Leftover[], SandduneError> => {
   const inUse = new Set(scope.runs.filter(({ state }) => state === "running").map(({ branch }) => branch));
   const candidates = scope.selected.flatMap((run) =>
     run.owns
       .filter(({ what, name }) => what === "branch" && !inUse.has(name))
-      .filter(({ name }) => scope.namedBranches.has(name) || isTemporary(run, name))
+      .filter(({ name }) => scope.namedBranches.has(name) || isTemporary(run, name) || run.isUnfinishedCopy)
       .map(({ name }) => ({ run, name })),
   );
   return Effect.forEach(candidates, ({ run, name }) => findBranch(scope, run, name)).pipe(

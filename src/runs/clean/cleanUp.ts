@@ -8,11 +8,13 @@ import type { Repository } from "../../git/repository.ts";
 import { findRun } from "../findRun.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
 import { listRuns } from "../listRuns.ts";
+import { listOrphans } from "../orphans.ts";
 import { forgetUnusable } from "../recover/unfinishedWorktrees.ts";
 import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { findBranches } from "./branches.ts";
 import { findDeadDirectoryLeftovers } from "./deadDirectories.ts";
 import { findFiles } from "./files.ts";
+import { findKeptSetups } from "./keptSetups.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 import { findLocks } from "./locks.ts";
 import { findMerges } from "./merges.ts";
@@ -20,6 +22,9 @@ import { findProcesses } from "./processes.ts";
 import { findRecords } from "./records.ts";
 import { findRefs } from "./refs.ts";
 import { findSandboxes } from "./sandboxes.ts";
+import { findSharedCheckouts } from "./sharedCheckouts.ts";
+import { findSnapshots } from "./snapshots.ts";
+import { findUnknownOverlays } from "./unknownOverlays.ts";
 import { findUnlistedSandboxes } from "./unlistedSandboxes.ts";
 import { rescueWork } from "./work.ts";
 import { findUnfinishedRemovals, findWorktrees } from "./worktrees.ts";
@@ -100,7 +105,7 @@ const clean = Effect.fnUntraced(function* (
   repository: Repository,
   options: CleanOptions,
 ): Effect.fn.Return<CleanOutcome[], SandduneError> {
-  const runs = listRuns(repository, options.onUnreadable);
+  const runs = [...listRuns(repository, options.onUnreadable), ...listOrphans(repository)];
   const scope: CleanScope = {
     repository,
     runs,
@@ -129,6 +134,7 @@ const clean = Effect.fnUntraced(function* (
   if (options.remove) yield* forgetUnusable(repository, runs);
   yield* settle(findProcesses(scope));
   yield* settle(yield* findSandboxes(scope));
+  yield* settle(yield* findSnapshots(scope));
   // A completed merge makes its branch superfluous. Imports come later, because they move branches and indexes.
   yield* settle(yield* findMerges(scope));
   outcomes.push(...(yield* rescueWork(scope, options.remove)));
@@ -138,6 +144,9 @@ const clean = Effect.fnUntraced(function* (
   yield* settle(yield* findFiles(scope));
   const keepsFiles = staying(outcomes.filter(({ what }) => what === "files"));
   yield* settle(yield* findRefs(scope, keepsFiles));
+  yield* settle(findUnknownOverlays(scope));
+  yield* settle(findSharedCheckouts(scope));
+  yield* settle(yield* findKeptSetups(scope));
   yield* settle(findLocks(scope));
   if (options.runs.length === 0 && options.branches.length === 0) {
     const ofNoRepository = yield* findDeadDirectoryLeftovers;

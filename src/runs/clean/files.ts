@@ -8,9 +8,11 @@ import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { endGuard } from "../journal/cleanGuard.ts";
 import { runFilesDirectory } from "../journal/runDirectory.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
-import type { StoredRun } from "../storedRun.ts";
+import { hasOverlay } from "../recover/deadOverlay.ts";
+import { readRun, type StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** Archives of a sandbox's files, written when its commits could not be exported. */
@@ -29,6 +31,8 @@ const reasonToKeep = Effect.fnUntraced(function* (
   path: string,
 ): Effect.fn.Return<string | undefined> {
   if (unrecovered.has(run.runId)) return undefined;
+  if (hasOverlay(repository, run))
+    return `the files of the run are not in its worktree yet. To write them there: ${sandduneCommand("rescue", run.runId)}`;
   const { git } = sandboxDirectories(path);
   // An isolated sandbox has its own git directory; only files that were sent or received are left here.
   if (!existsSync(git)) {
@@ -51,9 +55,11 @@ const reasonToKeep = Effect.fnUntraced(function* (
 
 const findRunFiles = Effect.fnUntraced(function* (
   scope: CleanScope,
-  run: StoredRun,
+  selected: StoredRun,
 ): Effect.fn.Return<Leftover[]> {
-  const { runId, runDirectory } = run;
+  const { runId, runDirectory } = selected;
+  // It may have been recovered since it was selected.
+  const run = readRun(runDirectory) ?? selected;
   const path = runFilesDirectory(runDirectory);
   const archives = archivesIn(runDirectory).map(
     (archive): Leftover => ({
@@ -77,7 +83,10 @@ const findRunFiles = Effect.fnUntraced(function* (
       runIds: [runId],
       detail: "the sandbox git directory",
       ...keep,
-      remove: removal(path, () => amendJournal(runDirectory, { type: "removed", what: "files", name: path })),
+      remove: removal(path, () => {
+        endGuard(runDirectory);
+        amendJournal(runDirectory, { type: "removed", what: "files", name: path });
+      }),
     },
   ];
 });

@@ -8,9 +8,13 @@ export interface Leftover {
   readonly what:
     | "processes"
     | "sandbox"
+    | "snapshot"
     | "interrupted merge"
     | "work"
     | "worktree"
+    | "overlay"
+    | "shared checkout"
+    | "kept set-up"
     | "branch"
     | "ref"
     | "files"

@@ -1,6 +1,7 @@
-import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { deadLocks, removeDeadLock } from "../../git/locks/lockFile.ts";
 import { locksDirectory } from "../../git/locks/locks.ts";
+import { removeTrialOf } from "../../git/overlay/trialDirectory.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 /** Finds locks whose owner is dead. The next run would take them over anyway. */
@@ -12,7 +13,8 @@ export const findLocks = ({ repository, namedRuns, namedBranches }: CleanScope):
         name: path,
         runIds: [],
         detail: `of ${owner.purpose}, process ${owner.pid}, which is dead`,
-        remove: Effect.sync(() => {
+        remove: interruptible(async () => {
+          await removeTrialOf(repository, path);
           removeDeadLock(path);
         }),
       }));

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
@@ -31,7 +31,9 @@ export const findRecords = Effect.fnUntraced(function* (
   keepsSomething: ReadonlySet<string>,
 ): Effect.fn.Return<Leftover[], SandduneError> {
   const cwd = repository.topLevel;
-  const runs = selected.filter(({ runId }) => !keepsSomething.has(runId));
+  const runs = selected.filter(
+    ({ runId, runDirectory }) => !keepsSomething.has(runId) && existsSync(runDirectory),
+  );
   const refs = runs.length === 0 ? [] : yield* listRefs(cwd);
   return runs.map((run): Leftover => {
     const checkpoints = refs.filter((ref) => ref.startsWith(checkpointRefs(run.runId)));

@@ -3,6 +3,7 @@ import type { SandduneError } from "../../errors.ts";
 import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { runFilesDirectory } from "../journal/runDirectory.ts";
+import { hasOverlay } from "../recover/deadOverlay.ts";
 import { isUnrecovered, lockRun } from "../recover/recoverLocation.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
 import { sentencesOf } from "../recover/recovery.ts";
@@ -24,10 +25,12 @@ const preview = (scope: CleanScope, run: StoredRun): Effect.Effect<RescuedWork[]
   const gitDirectory = sandboxDirectories(runFilesDirectory(run.runDirectory)).git;
   return hasUnimportedCommits(scope.repository, gitDirectory).pipe(
     Effect.catch(() => Effect.succeed(true)),
-    Effect.map((hasWork): RescuedWork[] => {
-      if (!hasWork) return [];
+    Effect.map((hasCommits): RescuedWork[] => {
+      const hasFiles = hasOverlay(scope.repository, run);
+      if (!hasCommits && !hasFiles) return [];
       scope.unrecovered.add(run.runId);
-      const detail = run.branch === undefined ? "commits" : `commits for ${run.branch}`;
+      const kind = [hasCommits && "commits", hasFiles && "files"].filter(Boolean).join(" and ");
+      const detail = run.branch === undefined ? kind : `${kind} for ${run.branch}`;
       return [{ ...workOf(run), detail, outcome: "wouldBeRescued" }];
     }),
   );
@@ -59,7 +62,10 @@ export const rescueWork = (scope: CleanScope, isWanted: boolean): Effect.Effect<
   const isNamed = ({ runId, branch }: StoredRun) =>
     scope.namedRuns.has(runId) || (branch !== undefined && scope.namedBranches.has(branch));
   const candidates = scope.selected.filter(
-    (run) => run.state === "dead" && isUnrecovered(run) && !scope.unsettled.has(run.runId),
+    (run) =>
+      (run.state === "dead" || hasOverlay(scope.repository, run)) &&
+      isUnrecovered(scope.repository, run) &&
+      !scope.unsettled.has(run.runId),
   );
   return Effect.forEach(candidates, (run) => {
     if (isWanted) return rescue(scope, run, isNamed(run));

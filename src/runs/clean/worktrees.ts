@@ -12,7 +12,7 @@ import { discardWorktree, removeWorktreeIfClean } from "../../git/worktrees/work
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
-import { inspectWorktree, type WorktreeState } from "../recover/unfinishedWorktrees.ts";
+import { inspectWorktree, type WorktreeState, worthlessBecause } from "../recover/unfinishedWorktrees.ts";
 import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
@@ -40,11 +40,10 @@ const workIn = (
   );
 };
 
-const WORDS: Readonly<Record<WorktreeState["state"], string>> = {
-  none: "its directory is gone",
-  whole: "clean",
-  worthless: "git was interrupted while it made or removed it",
-  kept: "",
+/** Describes a worktree that holds no work. */
+const describeState = (found: WorktreeState): string => {
+  if (found.state === "worthless") return worthlessBecause[found.because];
+  return found.state === "none" ? "its directory is gone" : "clean";
 };
 
 /** Why the worktree must stay because of a run that was not selected, or that may still be active. */
@@ -73,9 +72,24 @@ const reasonOfUnrecovered = (
     .find(({ runId }) => unrecovered.has(runId));
   return (
     dead &&
-    `the commits of run ${dead.runId} would be imported first; whether the worktree is clean then is unknown`
+    `the work of run ${dead.runId} would be rescued first; whether the worktree is clean then is unknown`
   );
 };
+
+/** The reason to keep a worktree as far as its own state is concerned. An empty one gets the files of a dead run when that is recovered. */
+const reasonOfState = Effect.fnUntraced(function* (
+  scope: CleanScope,
+  found: WorktreeState,
+  worktree: RegisteredWorktree | undefined,
+  owners: readonly StoredRun[],
+): Effect.fn.Return<string | undefined> {
+  if (found.state === "kept") return found.reason;
+  const isWhole = found.state === "whole" && worktree !== undefined;
+  const isEmpty = found.state === "worthless" && found.because === "empty";
+  const unrecovered = isWhole || isEmpty ? reasonOfUnrecovered(scope, owners) : undefined;
+  if (unrecovered !== undefined || !isWhole) return unrecovered;
+  return yield* workIn(worktree, owners.at(-1)?.branch);
+});
 
 const findWorktree = Effect.fnUntraced(function* (
   scope: CleanScope,
@@ -88,17 +102,12 @@ const findWorktree = Effect.fnUntraced(function* (
   if (branch === undefined) return undefined;
   const worktree = registered.find((candidate) => candidate.path === path);
   const place = { path, branch, owners };
-  const { state, ...inspected } = yield* inspectWorktree(repository, place);
+  const found = yield* inspectWorktree(repository, place);
   // A directory that git does not list may still be the rest of a worktree.
-  if (worktree === undefined && (state === "none" || state === "whole")) return undefined;
+  if (worktree === undefined && (found.state === "none" || found.state === "whole")) return undefined;
   const runIds = owners.map(({ runId }) => runId);
   const isNamed = namedBranches.has(branch) || runIds.some((runId) => namedRuns.has(runId));
-  const work =
-    state === "whole" && worktree !== undefined
-      ? (reasonOfUnrecovered(scope, owners) ?? (yield* workIn(worktree, branch)))
-      : "reason" in inspected
-        ? inspected.reason
-        : undefined;
+  const work = yield* reasonOfState(scope, found, worktree, owners);
   const others =
     lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false
       ? "it is not a directory"
@@ -110,7 +119,7 @@ const findWorktree = Effect.fnUntraced(function* (
       // No run can take it over during its removal.
       yield* lockBranch(repository, branch, "to be cleaned up");
       const { isRemoved, undeletable } =
-        isNamed || state !== "whole"
+        isNamed || found.state !== "whole"
           ? yield* discardWorktree(repository, path)
           : yield* removeWorktreeIfClean(repository, path);
       if (!isRemoved) return yield* Effect.fail(new WorktreeNotCleanError(path));
@@ -125,7 +134,9 @@ const findWorktree = Effect.fnUntraced(function* (
     what: "worktree",
     name: path,
     runIds,
-    detail: [`of branch ${branch}`, work === undefined ? WORDS[state] : ""].filter(Boolean).join(", "),
+    detail: [`of branch ${branch}`, work === undefined ? describeState(found) : ""]
+      .filter(Boolean)
+      .join(", "),
     ...keep,
     remove,
   };

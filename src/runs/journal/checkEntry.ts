@@ -39,7 +39,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
     logFilePath: optional(isText),
     temporaryDirectory: optional(isText),
   },
-  creating: { ...THING, isNew: optional(isFlag) },
+  creating: { ...THING, isNew: optional(isFlag), isCopy: optional(isFlag) },
   created: THING,
   working: {
     checkout: isText,

@@ -24,10 +24,12 @@ export type JournalEntry =
     }
   | {
       readonly type: "creating";
-      readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes";
+      readonly what: "worktree" | "branch" | "sandbox" | "snapshot" | "ref" | "host processes";
       readonly name: string;
       /** Of a worktree: created for this run, not taken over from another one. */
       readonly isNew?: boolean;
+      /** Of a worktree: its files are a copy of another one's, until it counts as created. */
+      readonly isCopy?: boolean;
     }
   /** Git has finished the worktree: from now on it may contain work. */
   | { readonly type: "created"; readonly what: "worktree"; readonly name: string }
@@ -49,7 +51,7 @@ export type JournalEntry =
   | { readonly type: "placed"; readonly what: "sandbox"; readonly name: string; readonly place: string }
   | {
       readonly type: "removed";
-      readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes" | "files";
+      readonly what: "worktree" | "branch" | "sandbox" | "snapshot" | "ref" | "host processes" | "files";
       readonly name: string;
     }
   | {

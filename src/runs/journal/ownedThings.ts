@@ -4,12 +4,15 @@ import type { WrittenEntry } from "./checkEntry.ts";
 export interface OwnedThing {
   readonly what: Extract<WrittenEntry, { type: "creating" }>["what"];
   readonly name: string;
-  /** The location of a sandbox, if its provider has several. */
+  /** The location of a sandbox or a snapshot, if their provider has several. */
   readonly place?: string;
 }
 
 /** The suffix of a later sandbox of a run: one that replaced a lost sandbox, or one for tests. */
 const LATER_SANDBOX = /^(?:-recovery|-tests(?:-\d{1,9})?)?$/;
+
+/** The suffix of a snapshot that forks start from. */
+const FORK = /^-fork-\d{1,9}$/;
 
 /** Whether a sandbox was created for tests: no agent worked in it. */
 export const isForTests = (sandboxName: string): boolean => /-tests(?:-\d{1,9})?$/.test(sandboxName);
@@ -21,6 +24,7 @@ export const isForTests = (sandboxName: string): boolean => /-tests(?:-\d{1,9})?
 const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
   const first = `sanddune-${runId}`;
   if (what === "sandbox") return name.startsWith(first) && LATER_SANDBOX.test(name.slice(first.length));
+  if (what === "snapshot") return name.startsWith(first) && FORK.test(name.slice(first.length));
   return what !== "host processes" || /^[0-9a-f]{32}$/.test(name);
 };
 
@@ -36,6 +40,16 @@ export const unfinishedWorktree = (entries: readonly WrittenEntry[]): string | u
   return unfinished;
 };
 
+/** A snapshot is where the sandbox is, or was before it was removed. */
+const withPlace = (runId: string, entries: readonly WrittenEntry[], thing: OwnedThing): OwnedThing => {
+  if (thing.what !== "snapshot") return thing;
+  for (const entry of entries) {
+    if (entry.type === "placed" && entry.name === `sanddune-${runId}`)
+      return { ...thing, place: entry.place };
+  }
+  return thing;
+};
+
 /** Everything that a run created and has not removed. */
 export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): OwnedThing[] => {
   const owned = new Map<string, OwnedThing>();
@@ -47,5 +61,7 @@ export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): Ow
       owned.set(key, { what: entry.what, name: entry.name, place: entry.place });
     else owned.delete(key);
   }
-  return [...owned.values()].filter((thing) => isOfRun(runId, thing));
+  return [...owned.values()]
+    .filter((thing) => isOfRun(runId, thing))
+    .map((thing) => withPlace(runId, entries, thing));
 };

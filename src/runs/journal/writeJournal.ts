@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync } from "node:fs";
+import { guardFromClean } from "./cleanGuard.ts";
 import type { JournalEntry } from "./entries.ts";
 import { isJournal, readJournalText } from "./readJournal.ts";
 import { journalPath, runFilesDirectory } from "./runDirectory.ts";
@@ -23,6 +24,7 @@ export class Journal {
     this.filesDirectory = runFilesDirectory(runDirectory);
     mkdirSync(runDirectory, { mode: 0o700 });
     mkdirSync(this.filesDirectory);
+    guardFromClean(runDirectory);
     this.path = journalPath(runDirectory);
   }
 

@@ -98,7 +98,7 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   if (description === undefined) return { state: "gone" };
   const noteRemoval = () =>
     amendJournal(runDirectory, { type: "removed", what: "sandbox", name: sandboxName });
-  const holdsWork = !isForTests(sandboxName) && (yield* mayHoldWork(known, left));
+  const holdsWork = !isForTests(sandboxName) && !run.isUnfinishedCopy && (yield* mayHoldWork(known, left));
   return {
     state: "found",
     description,

@@ -5,11 +5,19 @@ import { lockBranch } from "../../git/locks/locks.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { listRuns } from "../listRuns.ts";
+import { listOrphans } from "../orphans.ts";
 import type { StoredRun } from "../storedRun.ts";
+import { hasOverlay } from "./deadOverlay.ts";
 import { sandboxesOf } from "./leftSandbox.ts";
 import { recoverRun } from "./recoverRun.ts";
 import { sentencesOf } from "./recovery.ts";
-import { discardWorthless, forgetUnusable, inspectWorktree, worktreePlaces } from "./unfinishedWorktrees.ts";
+import {
+  discardWorthless,
+  forgetUnusable,
+  inspectWorktree,
+  worktreePlaces,
+  worthlessBecause,
+} from "./unfinishedWorktrees.ts";
 
 /** What a run is about to use: a branch, and with the strategy `head` the user's checkout. */
 export interface RunLocation {
@@ -38,9 +46,9 @@ export const lockRun = (
  * Whether something that a run started may still be running, or some work is not imported yet. Even a run that ended
  * properly may have failed to close its sandbox.
  */
-export const isUnrecovered = (run: StoredRun): boolean => {
+export const isUnrecovered = (repository: Repository, run: StoredRun): boolean => {
   if (run.state === "running") return false;
-  if (run.state === "dead" && run.recovery === undefined) return true;
+  if ((run.state === "dead" && run.recovery === undefined) || hasOverlay(repository, run)) return true;
   return run.work !== undefined && !run.work.isIsolated && sandboxesOf(run).length > 0;
 };
 
@@ -63,7 +71,7 @@ const isSettled = (journal: string): boolean =>
 /** The runs that may have left something at a location. */
 const runsIn = ({ repository, branch, checkoutPath }: RunLocation): StoredRun[] => {
   const isOnBranch = `"sourceBranch":${JSON.stringify(branch)}`;
-  return listRuns(
+  const runs = listRuns(
     repository,
     () => {},
     (journal) =>
@@ -71,11 +79,12 @@ const runsIn = ({ repository, branch, checkoutPath }: RunLocation): StoredRun[] 
         (checkoutPath !== undefined && journal.includes('"strategy":"head"'))) &&
       !isSettled(journal),
   );
+  return [...runs, ...listOrphans(repository)];
 };
 
 /** Whether ended runs may have left something at a location. */
 export const hasUnrecovered = (place: RunLocation): boolean =>
-  runsIn(place).some((run) => isUnrecovered(run) && concerns(run, place));
+  runsIn(place).some((run) => isUnrecovered(place.repository, run) && concerns(run, place));
 
 /** What was done at a location before the next run uses it. */
 export interface LocationRecovery {
@@ -101,7 +110,7 @@ const recoverWorktree = Effect.fnUntraced(function* (
   if (found.state !== "worthless") return [];
   yield* discardWorthless(repository, place);
   return [
-    `Git was interrupted while it created or removed the worktree ${place.path}: it was created again.`,
+    `The worktree ${place.path} had nothing to keep (${worthlessBecause[found.because]}): it was created again.`,
   ];
 });
 
@@ -115,7 +124,7 @@ export const recoverLocation = Effect.fnUntraced(function* (
   const { repository, branch, checkoutPath } = place;
   const runs = runsIn(place);
   yield* forgetUnusable(repository, runs);
-  const concerned = runs.filter((run) => isUnrecovered(run) && concerns(run, place));
+  const concerned = runs.filter((run) => isUnrecovered(repository, run) && concerns(run, place));
   const held = lockNameOf(branch, repository.topLevel);
   const recoveries = yield* Effect.forEach(concerned, (run) =>
     lockNameOfRun(run, repository) === held

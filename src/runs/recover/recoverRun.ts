@@ -10,6 +10,7 @@ import { counted } from "../../tools/counted.ts";
 import { runFilesDirectory } from "../journal/runDirectory.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
 import { readRun, type StoredRun } from "../storedRun.ts";
+import { writeOutDeadOverlay } from "./deadOverlay.ts";
 import { type DeadWork, findDeadWork, importDeadWork } from "./deadWork.ts";
 import { endSurvivors } from "./endSurvivors.ts";
 import { cameWithRepository } from "./leftSandbox.ts";
@@ -65,6 +66,8 @@ const outOfReachSentence = ({ runId }: StoredRun, outOfReach: string | undefined
 const NOT_WANTED =
   "What was committed in its sandbox was not imported, because its branch was to be removed.";
 
+const UNWRITTEN = "The files of its overlay could not be written to its worktree.";
+
 /** Commits cannot be imported without the commit that they build on. */
 const baselessWork = Effect.fnUntraced(function* (
   repository: Repository,
@@ -97,6 +100,8 @@ export const recoverRun = Effect.fnUntraced(function* (
   }
   const { told, outOfReach } = yield* endSurvivors(repository, run, { sandboxIsGone });
   if (run.recovery !== undefined && run.recovery.reason === undefined) return { ...nothing, told };
+  // The commits are imported in any case. Nothing else may use the worktree as long as it lacks the files.
+  const writing = yield* Effect.exit(writeOutDeadOverlay(repository, run));
   const work = yield* findDeadWork(repository, runs, run);
   const recovered: Recovered =
     work === undefined
@@ -106,7 +111,14 @@ export const recoverRun = Effect.fnUntraced(function* (
   const reason = kept.length === 0 ? undefined : kept.join(" ");
   // The user may want them later.
   const left = leavesCommits && work?.gitDirectory !== undefined ? NOT_WANTED : undefined;
-  const written = reason ?? left;
-  amendJournal(runDirectory, { type: "recovered", ...(written !== undefined && { reason: written }) });
-  return { ...nothing, told: [...told, ...recovered.told], commits: recovered.commits, kept: reason };
+  const noted = reason ?? left;
+  const missing = noted ?? (writing._tag === "Failure" ? UNWRITTEN : undefined);
+  amendJournal(runDirectory, { type: "recovered", ...(missing !== undefined && { reason: missing }) });
+  const written = yield* writing;
+  return {
+    ...nothing,
+    told: [...told, ...written, ...recovered.told],
+    commits: recovered.commits,
+    kept: reason,
+  };
 });

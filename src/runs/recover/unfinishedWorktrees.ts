@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { lockWorktrees } from "../../git/locks/locks.ts";
+import { isEmptyWorktree } from "../../git/overlay/overlayCheckout.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
@@ -12,6 +13,7 @@ import { removeAdminDirectories } from "../../git/worktrees/removeWorktree.ts";
 import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
+import { cameWithRepository } from "./leftSandbox.ts";
 
 /** The path of a branch's worktree, and the runs that used it, the latest last. None of them is running. */
 export interface WorktreePlace {
@@ -32,9 +34,20 @@ export const worktreePlaces = (repository: Repository, runs: readonly StoredRun[
     .map(([branch, all]) => ({ path: worktreePathOf(repository, branch), branch, owners: all }));
 };
 
+/** Why a worktree holds nothing that is nowhere else. */
+type Worthless = "empty" | "copy" | "interrupted";
+
+/** In words, for people. */
+export const worthlessBecause: Readonly<Record<Worthless, string>> = {
+  empty: "no files were written to it",
+  copy: "a copy that fork() did not complete; the original has its files",
+  interrupted: "git was interrupted while it made or removed it",
+};
+
 /** What exists at the path of a worktree. */
 export type WorktreeState =
-  | { readonly state: "none" | "whole" | "worthless" }
+  | { readonly state: "none" | "whole" }
+  | { readonly state: "worthless"; readonly because: Worthless }
   /** Git cannot use it, and it contains files that exist nowhere else. */
   | { readonly state: "kept"; readonly reason: string };
 
@@ -51,6 +64,11 @@ export const inspectWorktree = Effect.fnUntraced(function* (
   const latest = owners.at(-1);
   const isUnfinished = latest?.unfinishedWorktree === path;
   if (!status.isDirectory()) return { state: "kept", reason: "it is not a directory" };
+  const [gitDirectory] = adminDirectoriesOf(repository, path);
+  if (isUnfinished && latest.isUnfinishedCopy && !(yield* cameWithRepository(repository, latest)))
+    return { state: "worthless", because: "copy" };
+  if (gitDirectory !== undefined && isEmptyWorktree({ path, gitDirectory }))
+    return { state: "worthless", because: "empty" };
   if (!isUnfinished && isAttached(repository, path)) return { state: "whole" };
   const commit =
     (yield* resolveCommit(repository.topLevel, branchRef(branch))) ??
@@ -64,7 +82,7 @@ export const inspectWorktree = Effect.fnUntraced(function* (
       state: "kept",
       reason: "git no longer lists it, and it holds files that are not on the branch",
     };
-  return { state: "worthless" };
+  return { state: "worthless", because: "interrupted" };
 });
 
 /** Removes the worthless rest of a worktree. */

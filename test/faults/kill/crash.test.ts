@@ -12,7 +12,7 @@ import {
 } from "../../../src/index.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
 import { killProcess } from "../../helpers/processes/killProcess.ts";
-import { commandLines } from "../../helpers/processes/processes.ts";
+import { commandLines, processesWith } from "../../helpers/processes/processes.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith, TEST_IMAGE } from "../../helpers/runtimes/runtimes.ts";
@@ -36,13 +36,19 @@ const COMMIT = { commit: "Before the crash", files: { "a.txt": "a\n" } } as cons
 /** The journal of the only run so far. */
 const journal = (cwd: string): string => journalsOf(cwd).join("");
 
+/** The git processes that a session asks again and again. */
+const waitingGits = (cwd: string): number[] => processesWith(`--git-dir=${join(cwd, ".git")}\0`);
+
 describeWith(["bubblewrap"], "SIGKILL of the process that runs a run", () => {
   const program = useProgram("runsUntilKilled.ts");
   const MOMENTS: [string, (cwd: string, marks: string) => boolean][] = [
     ["when it had only begun", (cwd) => journal(cwd).includes('"begun"')],
     ["while it made the worktree", (cwd) => journal(cwd).includes('"what":"worktree"')],
     ["while it made the sandbox", (cwd) => journal(cwd).includes('"what":"sandbox"')],
-    ["while the agent worked", (_, marks) => existsSync(join(marks, "reached"))],
+    [
+      "while the agent worked",
+      (cwd, marks) => existsSync(join(marks, "reached")) && waitingGits(cwd).length > 0,
+    ],
   ];
 
   it.each(MOMENTS)(
@@ -58,6 +64,7 @@ describeWith(["bubblewrap"], "SIGKILL of the process that runs a run", () => {
       const hadCommitted = existsSync(join(marks, "reached"));
       if (hadCommitted) expect(allSubjects(cwd)).toContain("Before the crash");
       await waitFor(() => !commandLines().includes(`${sleep.replace(" ", "\0")}\0`));
+      await waitFor(() => waitingGits(cwd).length === 0);
 
       const next = await play(cwd, [{ commit: "After the crash" }], { branchStrategy: STRATEGIES.branch });
       expect(next.commits.length).toBeGreaterThanOrEqual(1);

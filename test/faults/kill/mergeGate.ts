@@ -36,7 +36,7 @@ export const holdUpMerge = (checkout: string): MergeGate => {
   const [reached, opened, filter] = ["reached", "opened", "filter"].map((name) => join(directory, name));
   writeFileSync(
     filter as string,
-    `[ "$(pwd -P)" != '${checkout}' ] || { touch '${reached}'; until [ -e '${opened}' ]; do sleep 0.02; done; }\nexec cat\n`,
+    `[ "$(pwd -P)" != '${checkout}' ] || { touch '${reached}'; until [ -e '${opened}' ] || [ ! -d '${directory}' ]; do sleep 0.02; done; }\nexec cat\n`,
   );
   git(checkout, "config", "filter.gate.smudge", `sh '${filter}'`);
   writeFileSync(join(checkout, ".git/info/attributes"), "*.gate filter=gate\n");
@@ -46,17 +46,23 @@ export const holdUpMerge = (checkout: string): MergeGate => {
   };
 };
 
-/** Git starts filters from a thread of their own. */
-const childrenOf = (pid: number): number[] => {
+/** What `read` returns; nothing if the process or the thread has ended. */
+const unlessEnded = (read: () => readonly string[]): readonly string[] => {
   try {
-    return readdirSync(`/proc/${pid}/task`)
-      .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" "))
-      .filter(Boolean)
-      .map(Number);
+    return read();
   } catch {
     return [];
   }
 };
+
+/** Git starts filters from a thread of their own. */
+const childrenOf = (pid: number): number[] =>
+  unlessEnded(() => readdirSync(`/proc/${pid}/task`))
+    .flatMap((thread) =>
+      unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ")),
+    )
+    .filter(Boolean)
+    .map(Number);
 
 /** Everything that a process has started, and they have, as long as it lives. */
 export const descendantsOf = (pid: number): number[] =>

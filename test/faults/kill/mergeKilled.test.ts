@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runCli } from "../../cli/callCli.ts";
 import { clean, outcomesOf } from "../../cli/runs/hangingRuns.ts";
-import { killProcess } from "../../helpers/processes/killProcess.ts";
+import { killIfAlive, killProcess } from "../../helpers/processes/killProcess.ts";
 import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
@@ -23,6 +23,9 @@ import type { RunsOrder } from "./runsUntilKilled.ts";
 
 const program = useProgram("runsUntilKilled.ts");
 const NEXT = { branchStrategy: STRATEGIES["merge-to-head"], sandbox: SANDBOXES.isolated() } as const;
+
+const isGitIn = (pid: number, directory: string): boolean =>
+  readFileSync(`/proc/${pid}/comm`, "utf8") === "git\n" && readlinkSync(`/proc/${pid}/cwd`) === directory;
 
 /** A run in a process of its own that is in the middle of moving the user's checkout to the merged result. */
 const mergingRun = async () => {
@@ -57,12 +60,13 @@ const mergingRun = async () => {
     cwd,
     gate,
     before,
-    git: below.find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") === "git\n") as number,
+    git: below.find((pid) => isGitIn(pid, cwd)) as number,
     killOrchestrator,
     /** As a power cut or the end of a cgroup does it. */
     killEverything: async () => {
       await killOrchestrator();
-      for (const pid of below.filter(processIsAlive)) killProcess(pid);
+      // Some of them, such as the filter's `sleep`, end by themselves.
+      for (const pid of below) killIfAlive(pid);
       await waitFor(() => below.every((pid) => !processIsAlive(pid)));
     },
   };

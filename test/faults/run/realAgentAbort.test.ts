@@ -92,6 +92,7 @@ const abortInToolCall = async (agent: AgentName, sandbox: SandboxName) => {
   const options = { logging, signal: controller.signal };
   const running = runReal({ agent, sandbox, model, cwd, options, provider }).catch((reason) => ({ reason }));
   await waitFor(() => fileInWorktree(cwd, "open.txt") !== undefined, 200_000);
+  await waitFor(() => events.some(({ type }) => type === "sessionId"));
   await waitFor(() => processesWith(`sleep\0${seconds}`).length >= 4);
   expect(processesWith(mark, "environ").length).toBeGreaterThan(4);
   const reason = { why: "the user changed their mind" };

@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
 import { parseConfigList } from "../../../src/git/configFile.ts";
+import { diffTree } from "../../../src/git/diffTree.ts";
 import { lockBranch } from "../../../src/git/locks/locks.ts";
 import { type MergePlan, mergeToHead } from "../../../src/git/merge/mergeToHead.ts";
 import { openRepository } from "../../../src/git/repository.ts";
@@ -25,6 +26,7 @@ import {
   EmbeddedRepositoryError,
   MergeConflictError,
 } from "../../../src/index.ts";
+import { gitCalls } from "../../helpers/repository/gitCalls.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { commitFiles, statusOf } from "../commitFiles.ts";
 
@@ -76,6 +78,54 @@ describe("a target that has not moved", () => {
     const before = tipOf("main");
     await merge({ sourceTip });
     expect(tipOf("main")).toBe(before);
+  });
+});
+
+describe("a merge that knows what an import has read", () => {
+  const knownOf = async ({ cwd, tipOf }: ReturnType<typeof scene>) => {
+    const [from, to] = [tipOf("main"), tipOf("work")];
+    const files = await runAtBoundary(diffTree({ cwd }, from, to));
+    return { from, to, files };
+  };
+
+  it("asks git only for the tip of the target, and moves it", async () => {
+    const work = scene((worktree) => {
+      commitFiles(worktree, { "a.txt": "a\n", "\u00e4/b": "b\n" });
+      unlinkSync(join(worktree, "README.md"));
+      git(worktree, "commit", "--quiet", "-a", "-m", "Delete it");
+    });
+    const known = await knownOf(work);
+    const calls = gitCalls();
+    await work.merge({ known });
+    expect(calls.started().slice(1)).toEqual(["rev-parse", "merge"]);
+    expect(work.tipOf("main")).toBe(work.tipOf("work"));
+    expect(statusOf(work.cwd)).toBe("");
+  });
+
+  it("asks again if the target has moved", async () => {
+    const work = scene(adds({ "a.txt": "a\n" }));
+    const known = await knownOf(work);
+    const before = commitFiles(work.cwd, { "b.txt": "b\n" });
+    await work.merge({ known });
+    expect(git(work.cwd, "log", "-1", "--format=%P", "main")).toBe(`${before} ${work.tipOf("work")}`);
+  });
+
+  it("refuses what any merge refuses", async () => {
+    const work = scene(adds({ ".sanddune/config.json": "{}\n" }));
+    const known = await knownOf(work);
+    await expect(work.merge({ known })).rejects.toBeInstanceOf(ConfigChangeError);
+    expect(work.tipOf("main")).toBe(known.from);
+  });
+
+  it.runIf(process.platform === "linux")("merges names that are not text", async () => {
+    const work = scene((worktree) => {
+      writeFileSync(Buffer.from(`${worktree}/\u00ff`, "latin1"), "odd\n");
+      git(worktree, "add", "--all");
+      git(worktree, "commit", "--quiet", "-m", "An odd name");
+    });
+    await work.merge({ known: await knownOf(work) });
+    expect(work.tipOf("main")).toBe(work.tipOf("work"));
+    expect(statusOf(work.cwd)).toBe("");
   });
 });
 

@@ -121,7 +121,7 @@ describe("a pack", () => {
     writeFileSync(join(cwd, "text"), `${"line\n".repeat(100_000)}more\n`);
     git(cwd, "commit", "--quiet", "-am", "A delta");
     const lines = git(cwd, "cat-file", "--batch-all-objects", "--batch-check=%(objectsize)").split("\n");
-    const bundle = await readBundle(bundleOf(cwd, "HEAD"));
+    const bundle = readBundle(bundleOf(cwd, "HEAD"));
     expect(await measurePack(bundle, 20)).toEqual({
       objects: lines.length,
       unpackedBytes: lines.reduce((sum, line) => sum + Number(line), 0),
@@ -133,7 +133,7 @@ describe("a pack", () => {
     const path = join(temporaryDirectory(), "bundle");
     deltaBomb(path, "1".repeat(40), 22);
     expect(statSync(path).size).toBeLessThan(2048);
-    await expect(measurePack(await readBundle(path), 20)).rejects.toThrow("the limit objectBytes");
+    await expect(measurePack(readBundle(path), 20)).rejects.toThrow("the limit objectBytes");
   });
 
   it("of that form is what git takes for a sound pack: control", async () => {
@@ -173,6 +173,14 @@ describe("files of a commit", () => {
     const leaf = `tree=$(printf '100644 blob %s\\tfile\\n' $(echo x | git hash-object -w --stdin) | git mktree)`;
     commitTree(given, [leaf, ...Array.from({ length: 12 }, () => level), "echo $tree"].join("\n"));
     expectRefused(given, await importFrom(given), "changedFiles");
+  });
+
+  it("that are only empty directories, multiplied without end, are refused", async () => {
+    const given = scene();
+    const level = `tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\t%s\\n' $tree $n; done | git mktree)`;
+    const leaf = "tree=$(git mktree </dev/null)";
+    commitTree(given, [leaf, ...Array.from({ length: 12 }, () => level), "echo $tree"].join("\n"));
+    expectRefused(given, await importFrom(given, { changedFiles: 1000 }), "changedFiles");
   });
 
   it("that repeat one large file are refused, although the pack is small", async () => {

@@ -1,5 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
@@ -134,6 +143,14 @@ describe("a worktree that an earlier run has left", () => {
     expect(announced).toEqual([false, true]);
   });
 
+  it("is reused with a relative path to its git directory, as git writes it if the user wants that", async () => {
+    const { cwd, open } = await scene();
+    const { path, gitDirectory } = await open();
+    writeFileSync(join(path, ".git"), `gitdir: ${relative(path, gitDirectory)}\n`);
+    expect(await open()).toMatchObject({ isReused: true, gitDirectory });
+    expect(registered(cwd)).toEqual([cwd, path]);
+  });
+
   it("is made anew if its directory was deleted, although git has it registered and locked", async () => {
     const { open, announced } = await scene();
     const first = await open();
@@ -183,6 +200,23 @@ describe("a branch is refused", () => {
     await expect(inspect("other")).rejects.toThrow(`the checkout at ${linked}`);
   });
 
+  it("if the user is rebasing it, or checks it out since it was looked at", async () => {
+    const { cwd, open } = await scene();
+    commitFiles(cwd, { "a.txt": "a" });
+    git(cwd, "switch", "--quiet", "--create", "agent/x", "HEAD~1");
+    commitFiles(cwd, { "a.txt": "b" });
+    expect(() => git(cwd, "rebase", "main")).toThrow();
+    await expect(open()).rejects.toMatchObject({ name: "BranchInUseError", owner: `the checkout at ${cwd}` });
+    git(cwd, "rebase", "--abort");
+    git(cwd, "switch", "--quiet", "main");
+    const opening = open("agent/x", undefined, () => void git(cwd, "switch", "--quiet", "agent/x"));
+    await expect(opening).rejects.toMatchObject({
+      name: "BranchInUseError",
+      owner: `the checkout at ${cwd}`,
+    });
+    expect(registered(cwd)).toEqual([cwd]);
+  });
+
   it("if its worktree was switched to another one", async () => {
     const { open, inspect } = await scene();
     const { path } = await open();
@@ -198,6 +232,15 @@ describe("a branch is refused", () => {
     writeFileSync(join(pathOf("agent/x"), "file"), "");
     await expect(open()).rejects.toBeInstanceOf(BranchInUseError);
     expect(existsSync(join(pathOf("agent/x"), "file"))).toBe(true);
+  });
+
+  it("if a commit of an agent has put a link in its place", async () => {
+    const { cwd, open, pathOf } = await scene();
+    const elsewhere = temporaryDirectory();
+    mkdirSync(join(pathOf("agent/x"), ".."), { recursive: true });
+    symlinkSync(elsewhere, pathOf("agent/x"));
+    await expect(open()).rejects.toBeInstanceOf(BranchInUseError);
+    expect([readdirSync(elsewhere), registered(cwd)]).toEqual([[], [cwd]]);
   });
 
   it.each([

@@ -25,7 +25,7 @@ interface Scene {
 const FILES = ["a.txt", "b.txt", "sub/c.txt"];
 
 /** A repository with files, and a dead run that was making a worktree for the branch `b`, or had made it. */
-const scene = (isFinished: boolean): Scene => {
+const scene = (isFinished: boolean, isCopy = false): Scene => {
   const cwd = temporaryRepository();
   mkdirSync(join(cwd, "sub"));
   for (const name of FILES) writeFileSync(join(cwd, name), `${name}\n`.repeat(100));
@@ -42,7 +42,7 @@ const scene = (isFinished: boolean): Scene => {
   runDirectory(
     [
       begun({ owner, sandbox: "bubblewrap" }),
-      entry("creating", { what: "worktree", name: path, isNew: true }),
+      entry("creating", { what: "worktree", name: path, isNew: true, ...(isCopy && { isCopy }) }),
       ...(isFinished ? [entry("created", { what: "worktree", name: path })] : []),
     ],
     join(cwd, ".sanddune/runs"),
@@ -250,6 +250,27 @@ describe.each(STATES)("after a SIGKILL of everything while a worktree %s:", (_, 
     expect(existsSync(here.administration)).toBe(false);
     expect(await clean(here.cwd)).toEqual([]);
     git(here.cwd, "worktree", "add", "--quiet", join(here.cwd, "mine"), "b");
+  });
+});
+
+it.each([
+  ["git was interrupted while it made or removed it", false, withoutIndex],
+  ["a copy that fork() did not complete; the original has its files", true, withoutIndex],
+  ["a copy that fork() did not complete; the original has its files", true, withoutFiles],
+  [
+    "no files were written to it",
+    false,
+    (here: Scene) => {
+      withoutFiles(here);
+      remove(here.administration, "index");
+    },
+  ],
+])("a preview of clean says why an unfinished worktree goes: %s", async (because, isCopy, destroy) => {
+  const here = scene(false, isCopy);
+  destroy(here);
+  expect((await clean(here.cwd, false)).find(({ what }) => what === "worktree")).toMatchObject({
+    outcome: "wouldBeRemoved",
+    detail: `of branch b, ${because}`,
   });
 });
 

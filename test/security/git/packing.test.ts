@@ -13,11 +13,15 @@ const commit = "echo work > work.txt && git add work.txt && git commit -q -m Wor
 
 describeWith(["bubblewrap"], "an agent that tampers with what is in its git directory for packing", () => {
   it.each([
-    ["removes the verdict", "rm -f /sanddune/git/sanddune-ready"],
-    ["forges the verdict", "echo no-git > /sanddune/git/sanddune-ready"],
+    ["removes the verdict", "rm -f /sanddune/git/sanddune-ready-0"],
+    ["forges the verdict", "echo no-git > /sanddune/git/sanddune-ready-0"],
     [
       "makes a directory of the verdict",
-      "rm -f /sanddune/git/sanddune-ready; mkdir /sanddune/git/sanddune-ready",
+      "rm -f /sanddune/git/sanddune-ready-0; mkdir /sanddune/git/sanddune-ready-0",
+    ],
+    [
+      "forges the verdict, and replaces its objects by a link to everything",
+      "cd /sanddune/git; echo no-git > sanddune-ready-0; mv objects moved; ln -s / objects",
     ],
     ["empties the list of known commits", ": > /sanddune/git/sanddune-known-commits"],
     ["makes a directory of the report", "mkdir -p /sanddune/git/sanddune-export.report/a/b"],

@@ -1,5 +1,4 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { ImportRefusedError } from "../../../errors.ts";
 
 /** The header of a bundle file, untrusted. */
@@ -38,12 +37,12 @@ const parseHeader = (path: string, header: string): Pick<Bundle, "prerequisites"
 };
 
 /** Reads the header: a signature, then prerequisites and refs, one a line, up to the empty line before the pack. */
-export const readBundle = async (path: string): Promise<Bundle> => {
-  const file = await open(path, "r");
+export const readBundle = (path: string): Bundle => {
+  const file = openSync(path, "r");
   try {
-    const { size } = await file.stat();
+    const { size } = fstatSync(file);
     const start = Buffer.alloc(Math.min(size, MAX_HEADER_BYTES));
-    await file.read(start, 0, start.length, 0);
+    readSync(file, start, 0, start.length, 0);
     const end = start.indexOf("\n\n");
     if (end === -1) throw malformedBundle(path);
     const packOffset = end + 2;
@@ -51,7 +50,7 @@ export const readBundle = async (path: string): Promise<Bundle> => {
     if (packStart !== PACK_SIGNATURE) throw malformedBundle(path);
     return { path, ...parseHeader(path, start.toString("utf8", 0, end)), packOffset };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 };
 

@@ -1,8 +1,9 @@
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { branchRef } from "../../refs.ts";
 import { newExportRefs, SANDBOX_CHECKPOINT_REF } from "../../runRefs.ts";
-import { repositoryScript, type SandboxRepository } from "../sandboxRepository.ts";
+import { repositoryScript, type SandboxRepository, type ScriptPlace } from "../sandboxRepository.ts";
 import { REPORT } from "./exportReport.ts";
+import { nameUnreferencedCommits } from "./unreferencedCommits.ts";
 
 export const BUNDLE = "sanddune-export.bundle";
 /** Written by the host for scripts that piggyback on commands, whose input is not theirs. */
@@ -73,37 +74,121 @@ else
   echo ${REPORT.brokenTip}
 fi`;
 
-/**
- * Creates refs for commits that have none and are work nevertheless: stashes other than the last, autostashes of an
- * unfinished rebase or merge, commits that a checkout has left on a detached HEAD (git warns of these) and, if the
- * source branch is damaged, its last commit in the reflog. Commits that the agent has replaced or discarded (amend,
- * rebase, reset, a deleted branch, a dropped stash) are not exported.
- */
-const nameUnreferencedCommits = (source: string): string => `
-name() { while read -r sha type; do [ "$type" = missing ] || echo "create $own$1-$sha $sha"; done | git update-ref --stdin || echo ${REPORT.incompleteRefs}; }
-if { [ -s "$GIT_DIR/logs/refs/stash" ] || [ -d "$GIT_DIR/reftable" ]; } && git rev-parse --quiet --verify refs/stash >/dev/null; then
-  made=1
-  git rev-list --walk-reflogs refs/stash | sed 1d | sort -u | name stash
-fi
-nameless=$(
-  for directory in "$GIT_DIR" "$GIT_DIR"/worktrees/*; do
-    [ ! -f "$directory/logs/HEAD" ] ||
-      sed -n 's/^\\([0-9a-f]\\{40,64\\}\\) .*checkout: moving from [0-9a-f]\\{40,64\\} to .*/\\1/p' "$directory/logs/HEAD"
-    for file in MERGE_AUTOSTASH rebase-merge/autostash rebase-apply/autostash; do
-      [ ! -f "$directory/$file" ] || head -n 1 "$directory/$file"
-    done
-  done
-  [ -n "$source" ] || [ ! -f "$GIT_DIR"/logs/${source} ] || tail -n 1 "$GIT_DIR"/logs/${source} | cut -d ' ' -f 2
-)
-if [ -n "$nameless" ]; then
-  made=1
-  printf '%s\\n' "$nameless" | sort -u | git cat-file --batch-check='%(objectname) %(objecttype)' | name left
-fi`;
-
 /** Prints a checksum of all refs, stashes and HEADs, to detect later changes. */
 export const STATE_SCRIPT = `{ git for-each-ref --format='%(objectname) %(refname)'
   cat "$GIT_DIR/HEAD" "$GIT_DIR"/worktrees/*/HEAD "$GIT_DIR/logs/refs/stash" 2>/dev/null
 } 2>&1 | cksum | sed 's/^/${REPORT.state}/'`;
+
+/** Ends the script in plain mode. */
+const RARE_EXIT_CODE = 75;
+
+/**
+ * In plain mode the shell reads short files itself and starts as few programs as possible, each with a limit. Whatever takes more is rare:
+ * the script ends, and runs again as a program of its own, with one limit for all of it.
+ */
+const MODE = `rare() { [ -z "$plain" ] || exit ${RARE_EXIT_CODE}; }
+# Whether a line matches: 0 yes, 1 no, 2 the file is long. Some shells read byte by byte.
+mentions() {
+  lines=0
+  while [ "$lines" -lt 40 ]; do
+    IFS= read -r line || [ -n "$line" ] || return 1
+    case $line in $2) return 0 ;; esac
+    lines=$((lines + 1))
+  done < "$1"
+  return 2
+}`;
+
+/** With a limit for all of it, one of its own would only keep a program from being ended. */
+const PLAIN_LIMIT = `\${plain:+$_sanddune_limit}`;
+
+/** The tip of the source branch. In plain mode the command that packs it finds out whether it is a commit: `unverified`. */
+const readTip = (source: string): string => `source=
+unverified=
+if [ -n "$plain" ] && [ ! -d "$GIT_DIR/reftable" ] && [ -f "$GIT_DIR"/${source} ]; then
+  read -r source rest < "$GIT_DIR"/${source}
+fi
+case $source in
+'' | *[!0-9a-f]*) source=$($limit git rev-parse --quiet --verify ${source}'^{commit}') ;;
+*) unverified="$source^{commit}" ;;
+esac`;
+
+/** Whether the bundle has the tip: its header ends with an empty line, and binary data follow. */
+const IS_PACKED = `isPacked() {
+  [ -f "$bundle" ] || return 1
+  lines=0
+  while [ "$lines" -lt 40 ] && IFS= read -r line && [ -n "$line" ]; do
+    case $line in "$source "* | "-$source "*) return 0 ;; esac
+    lines=$((lines + 1))
+  done < "$bundle"
+  [ "$lines" -eq 40 ] && sed '/^$/q' "$bundle" | grep -q -F -e "$source "
+}`;
+
+const IS_KNOWN = `isKnown() {
+  case " $later " in *" ^$source "*) return 0 ;; esac
+  mentions "$known" "^$source"
+  case $? in
+  0) return 0 ;;
+  1) return 1 ;;
+  *) grep -q -F -x -e "^$source" "$known" ;;
+  esac
+}`;
+
+/** The commits to leave out come on standard input. */
+const knownFromInput = (): string => `own=${newExportRefs()}
+known="$GIT_DIR/sanddune-known"
+later=
+rm -rf "$known"
+cat > "$known" || exit 1`;
+
+/** They are in a file; the script that runs this one names the later ones. */
+const KNOWN_FROM_FILE = `own=$_sanddune_own
+known="$GIT_DIR/${KNOWN_COMMITS_FILE}"
+later=$_sanddune_later
+[ -f "$known" ] || exit 1`;
+
+const script = (sandbox: ScriptPlace, order: PackOrder, known: string): string => {
+  const source = shellQuote(order.sourceBranch === undefined ? "HEAD" : branchRef(order.sourceBranch));
+  const isIsolated = sandbox.hostGitDirectory === undefined;
+  return `${MODE}
+${repositoryScript(sandbox, PLAIN_LIMIT)}
+${order.breaksLocks ? BREAK_LOCKS : ""}
+made=
+bundle="$GIT_DIR/${BUNDLE}"
+checkpoints="$GIT_DIR/${CHECKPOINTS_BUNDLE}"
+# A git that was killed leaves its lock.
+for old in "$bundle" "$bundle.lock" "$checkpoints" "$checkpoints.lock"; do
+  if [ -e "$old" ] || [ -L "$old" ]; then rm -rf "$old"; fi
+done
+${known}
+echo "${REPORT.ownRefs}$own"
+${isIsolated ? `${STATE_SCRIPT}\n[ -z "$(git for-each-ref --format='%(objecttype)' 2>&1 >/dev/null)" ] || echo ${REPORT.incompleteRefs}` : ""}
+${readTip(source)}
+if [ -n "$source" ]; then
+  printf '${REPORT.tip}%s\\n' "$source"
+  ${isIsolated ? SNAPSHOT_UNCOMMITTED : ""}
+else
+  rare
+  ${explainMissingTip(source)}
+fi
+${nameUnreferencedCommits(source)}
+${IS_PACKED}
+${IS_KNOWN}
+pack() {
+  said=$($limit git bundle create --quiet "$bundle" $unverified --ignore-missing ${order.recordsCheckpoints ? `--exclude=${SANDBOX_CHECKPOINT_REF} ` : ""}--all --stdin $later < "$known" 2>&1) && return
+  case $said in *'empty bundle'*) ;; *) printf '%s\\n' "$said" >&2; exit 1 ;; esac
+}
+pack
+if [ -n "$source" ] && ! isPacked && ! isKnown; then
+  rare
+  made=1
+  git update-ref "\${own}tip" "$source" && pack
+fi
+[ ! -f "$bundle" ] || echo ${REPORT.bundle}
+${order.checkpoint === undefined ? "" : packCheckpoints(order.checkpoint, order.timeoutMs ?? 0)}
+[ -z "$made" ] || git for-each-ref --format='delete %(refname)' "$own" | git update-ref --stdin
+[ ! -e "$GIT_DIR/sanddune-known" ] || rm -f "$GIT_DIR/sanddune-known"
+echo ${REPORT.complete}`;
+};
 
 /**
  * Packs all commits that refs of the sandbox lead to and the host does not have, and prints a report. The input is the
@@ -112,44 +197,36 @@ export const STATE_SCRIPT = `{ git for-each-ref --format='%(objectname) %(refnam
  * Git leaves out a ref that a background process of the agent moves meanwhile. Then the tip is packed by a ref that
  * does not move.
  */
-export const packScript = (sandbox: SandboxRepository, order: PackOrder): string => {
-  const source = shellQuote(order.sourceBranch === undefined ? "HEAD" : branchRef(order.sourceBranch));
-  const isIsolated = sandbox.hostGitDirectory === undefined;
-  const own = newExportRefs();
-  return `${repositoryScript(sandbox)}
-${order.breaksLocks ? BREAK_LOCKS : ""}
-own=${own}
-made=
-known="$GIT_DIR/sanddune-known"
-bundle="$GIT_DIR/${BUNDLE}"
-checkpoints="$GIT_DIR/${CHECKPOINTS_BUNDLE}"
-rm -rf "$known" "$bundle" "$checkpoints" "$bundle.said"
-cat > "$known" || exit 1
-echo '${REPORT.ownRefs}${own}'
-${isIsolated ? `${STATE_SCRIPT}\n[ -z "$(git for-each-ref --format='%(objecttype)' 2>&1 >/dev/null)" ] || echo ${REPORT.incompleteRefs}` : ""}
-source=$(git rev-parse --quiet --verify ${source}'^{commit}')
-if [ -n "$source" ]; then
-  printf '${REPORT.tip}%s\\n' "$source"
-  ${isIsolated ? SNAPSHOT_UNCOMMITTED : ""}
-else
-  ${explainMissingTip(source)}
-fi
-${nameUnreferencedCommits(source)}
-pack() {
-  git bundle create --quiet "$bundle" --ignore-missing ${order.recordsCheckpoints ? `--exclude=${SANDBOX_CHECKPOINT_REF} ` : ""}--all --stdin < "$known" 2>"$bundle.said" ||
-    grep -q 'empty bundle' "$bundle.said" || { cat "$bundle.said" >&2; exit 1; }
-}
-pack
-if [ -n "$source" ] && ! grep -q -F -x -e "^$source" "$known" && ! { [ -f "$bundle" ] && sed '/^$/q' "$bundle" | grep -q -F -e "$source "; }; then
-  made=1
-  git update-ref "\${own}tip" "$source" && pack
-fi
-[ ! -f "$bundle" ] || echo ${REPORT.bundle}
-${order.checkpoint === undefined ? "" : packCheckpoints(order.checkpoint, order.timeoutMs ?? 0)}
-[ -z "$made" ] || git for-each-ref --format='delete %(refname)' "$own" | git update-ref --stdin
-rm -f "$known" "$bundle.said"
-echo ${REPORT.complete}`;
-};
+export const packScript = (sandbox: SandboxRepository, order: PackOrder): string =>
+  `plain=\n${script(sandbox, order, knownFromInput())}`;
+
+/** The same for commands that pack their commits when they end: a file in the sandbox, because some shells read input byte by byte. */
+export const packingFile = (place: ScriptPlace, sourceBranch: string | undefined): string =>
+  script(place, { sourceBranch }, KNOWN_FROM_FILE);
+
+/** The end of such a command: runs the file at `path`. The report goes to `reportPath`. */
+export const packingStep = ({
+  path,
+  reportPath,
+  laterCommits,
+  limitSeconds,
+}: {
+  readonly path: string;
+  readonly reportPath: string;
+  readonly laterCommits: readonly string[];
+  readonly limitSeconds: number;
+}): string => `_sanddune_own=${newExportRefs()}
+_sanddune_later='${laterCommits.map((sha) => `^${sha}`).join(" ")}'
+_sanddune_limit=
+! command -v timeout >/dev/null || _sanddune_limit='timeout -s KILL ${limitSeconds}'
+# A shell would wait for the reader of a pipe.
+if [ ! -e ${reportPath} ] || [ -f ${reportPath} ]; then
+  ( plain=1; . ${path} ) </dev/null >${reportPath} 2>/dev/null
+  if [ $? -eq ${RARE_EXIT_CODE} ]; then
+    export _sanddune_own _sanddune_later plain=
+    $_sanddune_limit sh ${path} </dev/null >${reportPath} 2>/dev/null
+  fi
+fi`;
 
 /** The commits to leave out, as input for git. */
 export const exclusions = (knownCommits: readonly string[]): string =>

@@ -1,17 +1,17 @@
-import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { SandboxError, SandboxUserMismatchError, type SandduneError } from "../../../errors.ts";
+import { withOpenDirectory } from "../../../process/openDirectory.ts";
 import type { BindMountSandboxHandle, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
-import { isPlainFile } from "../../../tools/files/entries.ts";
+import { orUndefined } from "../../../tools/orUndefined.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
-import { SANDBOX_GIT_DIRECTORY } from "../../sandboxDirectory/sandboxGitDirectory.ts";
+import { SANDBOX_GIT_DIRECTORY, SANDBOX_PACKING_FILE } from "../../sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxRepository } from "../sandboxRepository.ts";
-import { copyUntrustedFile } from "./copyUntrustedFile.ts";
+import { readUntrustedFile } from "./copyUntrustedFile.ts";
 import { type ExportReport, parseReport } from "./exportReport.ts";
 import { fetchBundles, type SandboxExport } from "./fetchBundles.ts";
-import { exclusions, KNOWN_COMMITS_FILE, packScript } from "./packScript.ts";
+import { BUNDLE, packingStep } from "./packScript.ts";
 
 // In a bind-mount sandbox, two scripts piggyback on the commands that run anyway: the readiness check precedes the first
 // command, and packing the new commits follows each command. Starting a command of its own in a container takes 60 to
@@ -44,8 +44,10 @@ unset -f _sanddune_verdict
 ${command}`;
 };
 
+const MAX_VERDICT_BYTES = 64;
+
 const readVerdict = (path: string): string | undefined =>
-  isPlainFile(path) ? readFileSync(path, "utf8").trim() : undefined;
+  orUndefined(() => readUntrustedFile(path, MAX_VERDICT_BYTES).toString("utf8").trim());
 
 const failureOf = (
   provider: string,
@@ -66,7 +68,7 @@ const failureOf = (
     case "no-git":
       return new SandboxError(provider, "git is not installed in it. Install git in the sandbox's image");
     case "wrong-user":
-      return mismatch(lstatSync(verdictPath).uid);
+      return mismatch(lstatSync(verdictPath, { throwIfNoEntry: false })?.uid ?? -1);
     case "no-directory":
       return new SandboxError(provider, `the branch has no directory for ${cwd}`);
     case "broken-git":
@@ -76,16 +78,16 @@ const failureOf = (
   }
 };
 
-/** A directory that cannot be listed was changed by a command: that counts as objects. */
-const hasObjects = (gitDirectory: string): boolean => {
-  try {
-    return readdirSync(join(gitDirectory, "objects"), { recursive: true, withFileTypes: true }).some(
-      (entry) => entry.isFile() && entry.name !== "alternates",
-    );
-  } catch {
-    return true;
-  }
-};
+const namesIn = (gitDirectory: string, ...steps: readonly string[]): string[] =>
+  withOpenDirectory(gitDirectory, ["objects", ...steps], ({ path }) => readdirSync(path, "latin1"));
+
+/** What is not as in a new git directory was changed by a command: that counts as objects. */
+const hasObjects = (gitDirectory: string): boolean =>
+  orUndefined(() =>
+    namesIn(gitDirectory).some((name) =>
+      namesIn(gitDirectory, name).some((inner) => `${name}/${inner}` !== "info/alternates"),
+    ),
+  ) ?? true;
 
 /** A sandbox whose commands start only after the readiness check has passed. */
 export interface CheckedSandbox {
@@ -131,7 +133,7 @@ export const withReadinessCheck = (
     });
     return handle.exec(command, options);
   };
-  const { interactiveExec } = handle;
+  const { interactiveExec, snapshot } = handle;
   return {
     isUnused,
     handle: {
@@ -146,6 +148,7 @@ export const withReadinessCheck = (
       }),
       copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
       copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+      ...(snapshot && { snapshot: (options) => snapshot(options) }),
       close: () => handle.close(),
     },
   };
@@ -158,63 +161,60 @@ const PACK_SECONDS = 20;
 /** The rest is packed again, which only takes time. */
 const MAX_LATER_COMMITS = 500;
 
-/** What to pack after each command. */
-export interface PackRequest {
-  /** `undefined`: a detached HEAD. */
-  readonly sourceBranch: string | undefined;
-  /** Commits that the host has imported since the sandbox was created. */
-  readonly laterCommits: readonly string[];
-}
-
-/** A report that the agent has made impossible to remove cannot be overwritten by the script either. */
-const removeReport = (hostGitDirectory: string): void => {
-  try {
-    rmSync(join(hostGitDirectory, REPORT_FILE), { recursive: true, force: true });
-  } catch {}
+/**
+ * A file that the agent has made impossible to remove cannot be overwritten by the script either. Directories stay: while
+ * Node.js empties one, the agent could replace a directory in it by a link to the user's files.
+ */
+const removeFiles = (hostGitDirectory: string, ...names: readonly string[]): void => {
+  for (const name of names) {
+    try {
+      unlinkSync(join(hostGitDirectory, name));
+    } catch {}
+  }
 };
 
 const packingScript = (
-  sandbox: SandboxRepository,
-  { sourceBranch, laterCommits }: PackRequest,
+  { gitDirectory }: SandboxRepository,
+  laterCommits: readonly string[],
   command: string,
 ): string => `sh -c -- ${shellQuote(command)}
 _sanddune_code=$?
-_sanddune_known=${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE}
-_sanddune_limit=
-if command -v timeout >/dev/null; then _sanddune_limit="timeout -s KILL ${PACK_SECONDS}"; fi
-[ ! -f "$_sanddune_known" ] || {
-  cat "$_sanddune_known" - <<'END'
-${exclusions(laterCommits.slice(-MAX_LATER_COMMITS))}END
-} | $_sanddune_limit sh -c -- ${shellQuote(packScript(sandbox, { sourceBranch }))} >${sandbox.gitDirectory}/${REPORT_FILE} 2>/dev/null
+${packingStep({
+  path: SANDBOX_PACKING_FILE,
+  reportPath: `${gitDirectory}/${REPORT_FILE}`,
+  laterCommits: laterCommits.slice(-MAX_LATER_COMMITS),
+  limitSeconds: PACK_SECONDS,
+})}
 exit $_sanddune_code`;
 
-/** Packs all new commits after each command. A sandbox that does not share its git directory keeps its own handle. */
-export const withPacking = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
+/**
+ * Packs all new commits after each command, except for those that the host has imported since the sandbox was created. A sandbox that does
+ * not share its git directory keeps its own handle.
+ */
+export const withPacking = (
+  sandbox: SandboxRepository,
+  laterCommits: () => readonly string[],
+): SandboxHandle => {
   const { handle, hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return handle;
   return {
     name: handle.name,
     worktreePath: handle.worktreePath,
     exec: (command, options) => {
-      removeReport(hostGitDirectory);
-      return handle.exec(packingScript(sandbox, request(), command), options);
+      // The script would have to start a program to remove the former bundle.
+      removeFiles(hostGitDirectory, REPORT_FILE, BUNDLE);
+      return handle.exec(packingScript(sandbox, laterCommits(), command), options);
     },
     copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
     close: () => handle.close(),
   };
 };
 
-const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<ExportReport | undefined> => {
-  const draft = `${hostPath}.report`;
-  try {
-    await copyUntrustedFile(join(hostGitDirectory, REPORT_FILE), draft, MAX_REPORT_BYTES);
-    return parseReport(await readFile(draft, "utf8"));
-  } catch {
-    return undefined;
-  } finally {
-    await rm(draft, { force: true });
-    removeReport(hostGitDirectory);
-  }
+const takeReport = (hostGitDirectory: string): ExportReport | undefined => {
+  const path = join(hostGitDirectory, REPORT_FILE);
+  const report = orUndefined(() => parseReport(readUntrustedFile(path, MAX_REPORT_BYTES).toString("utf8")));
+  removeFiles(hostGitDirectory, REPORT_FILE);
+  return report;
 };
 
 /**
@@ -227,7 +227,7 @@ export const takePackedExport = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SandboxExport | undefined, SandduneError> {
   const { hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return undefined;
-  const report = yield* Effect.promise(() => takeReport(hostGitDirectory, hostPath));
+  const report = takeReport(hostGitDirectory);
   if (report === undefined || report.source === "broken") return undefined;
   return yield* fetchBundles(sandbox, report, hostPath);
 });

@@ -1,8 +1,11 @@
 import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
 import { interruptible } from "../../../boundary/interruptible.ts";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../../errors.ts";
 import type { KeptRef } from "../../../options/results.ts";
+import type { CommitDescription } from "../../commitDescription.ts";
 import { git } from "../../git.ts";
+import { prepareToRead } from "../../longLived/sharedGit.ts";
 import {
   branchRef,
   isAncestor,
@@ -10,8 +13,10 @@ import {
   isGitError,
   lockProblem,
   type RefUpdate,
+  sessionReason,
   updateRefs,
 } from "../../refs.ts";
+import { readRunHistory } from "../../runChanges.ts";
 import { beforeRewriteRef, tipRef, uncommittedRef } from "../../runRefs.ts";
 import type { Checkpoint } from "../../snapshots/checkpoint.ts";
 import { measurePack } from "../bundle/measurePack.ts";
@@ -20,7 +25,7 @@ import type { SandboxExport } from "../export/fetchBundles.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
 import { importCheckpoints } from "./importCheckpoints.ts";
 import { type Heads, keepOtherRefs } from "./keepOtherRefs.ts";
-import { requireBoundedTrees } from "./measureTrees.ts";
+import { type ComparedTrees, compareBoundedTrees, requireBoundedTrees } from "./measureTrees.ts";
 import { findReservedPathChange } from "./reservedPaths.ts";
 
 export interface ImportTarget {
@@ -30,6 +35,8 @@ export interface ImportTarget {
   readonly branch: string | undefined;
   /** The first commit of the run. */
   readonly base: string;
+  /** Commits that the host had before the run. */
+  readonly knownCommits?: readonly string[];
   /** The expected tip of the branch: the base, or the tip after the last import. */
   readonly expectedTip: string;
   /** Whether the agent may rewrite commits from before the run. It may always rewrite its own. */
@@ -49,7 +56,19 @@ export interface ImportedCommits {
   readonly uncommitted: string | undefined;
   /** The agent's commits that refs of the bundle point to. */
   readonly heads: readonly string[];
+  /** `undefined` if the branch did not move. */
+  readonly move: BranchMove | undefined;
   readonly warnings: readonly string[];
+}
+
+/** Facts about the commits that a branch was moved to. */
+export interface BranchMove {
+  /** The commits since the base that the host did not have before, oldest first. */
+  readonly commits: readonly CommitDescription[];
+  /** The files that differ between the base and the tip. */
+  readonly changes: ComparedTrees;
+  /** The base is in the history of the tip. */
+  readonly buildsOnBase: boolean;
 }
 
 /**
@@ -75,7 +94,7 @@ const storeBundle = Effect.fnUntraced(function* (
   mustBuildOnBase: (bundle: Bundle) => boolean = () => true,
 ): Effect.fn.Return<Heads, SandduneError> {
   const { bundle, mayHoldCommits } = yield* interruptible(async () => {
-    const opened = await readBundle(bundlePath);
+    const opened = readBundle(bundlePath);
     if (opened.heads.size > limits.refs) throw limitExceeded("refs", bundlePath, limits);
     return { bundle: opened, ...(await measurePack(opened, base.length / 2, limits)) };
   });
@@ -83,6 +102,8 @@ const storeBundle = Effect.fnUntraced(function* (
     const problem = "they do not build on any commit of this repository";
     return yield* Effect.fail(new ImportRefusedError(problem, bundlePath));
   }
+  // The objects are read next.
+  yield* prepareToRead;
   yield* storeObjects(cwd, bundle);
   return bundle.heads;
 });
@@ -125,16 +146,24 @@ const moveBranch = Effect.fnUntraced(function* (
   target: ImportTarget,
   tip: string,
   bundlePath: string | undefined,
-): Effect.fn.Return<string[], SandduneError> {
+): Effect.fn.Return<{ readonly move?: BranchMove; readonly warnings: string[] }, SandduneError> {
   const { cwd, branch, base, expectedTip, runId } = target;
-  if (tip === expectedTip) return [];
+  if (tip === expectedTip) return { warnings: [] };
   const shownBranch = branch ?? "HEAD";
   const keptRef = tipRef(runId);
   const refuse = (error: SandduneError) =>
     updateRefs(cwd, [{ ref: keptRef, to: tip }]).pipe(Effect.andThen(Effect.fail(error)));
+  // It reads commits only, so it need not wait until their trees were measured.
+  const reading = yield* Effect.forkChild(readRunHistory(cwd, tip, [base, ...(target.knownCommits ?? [])]), {
+    startImmediately: true,
+  });
   // First, because it also refuses a commit that was not sent.
-  yield* requireBoundedTrees(cwd, [{ from: base, to: tip }], bundlePath, target.limits);
-  const isRewrite = !(yield* isAncestor(cwd, base, tip));
+  const changes = yield* compareBoundedTrees(cwd, { from: base, to: tip }, bundlePath, target.limits).pipe(
+    Effect.onError(() => Fiber.interrupt(reading)),
+  );
+  const { commits, parents } = yield* Fiber.join(reading);
+  // Usually the first new commit is a child of the base.
+  const isRewrite = !parents.has(base) && !(yield* isAncestor(cwd, base, tip));
   if (isRewrite && !(yield* sharesHistory(cwd, base, tip))) {
     const problem = `they have no history in common with the commit that the run began with`;
     return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
@@ -144,7 +173,7 @@ const moveBranch = Effect.fnUntraced(function* (
       new BranchMovedError(shownBranch, "would lose commits that it had before the run", keptRef),
     );
   }
-  const privatePath = yield* findReservedPathChange(cwd, base, tip).pipe(Effect.catch(refuse));
+  const privatePath = findReservedPathChange(changes);
   if (privatePath !== undefined) {
     const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files`;
     return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
@@ -159,7 +188,7 @@ const moveBranch = Effect.fnUntraced(function* (
     { ref: branch === undefined ? "HEAD" : branchRef(branch), to: tip, from: expectedTip },
     ...(isRewrite ? [{ ref: backup, to: expectedTip }] : []),
   ];
-  yield* updateRefs(cwd, updates, `sanddune: run ${runId}`).pipe(
+  yield* updateRefs(cwd, updates, sessionReason(runId)).pipe(
     Effect.catchIf(isGitError, ({ stderr }) => {
       const lock = lockProblem(stderr);
       const problem =
@@ -167,11 +196,8 @@ const moveBranch = Effect.fnUntraced(function* (
       return refuse(new BranchMovedError(shownBranch, problem, keptRef));
     }),
   );
-  return isRewrite
-    ? [
-        `The agent rewrote the history of ${shownBranch}. Its former tip is kept as ${backup} (${expectedTip}).`,
-      ]
-    : [];
+  const rewritten = `The agent rewrote the history of ${shownBranch}. Its former tip is kept as ${backup} (${expectedTip}).`;
+  return { move: { commits, changes, buildsOnBase: !isRewrite }, warnings: isRewrite ? [rewritten] : [] };
 });
 
 const describeRename = (target: ImportTarget): string =>
@@ -201,17 +227,15 @@ export const importCommits = Effect.fnUntraced(function* (
     target.checkpoints ?? [],
     checkpointsPath === undefined ? Effect.succeed(new Map()) : storeBundle(target, checkpointsPath),
   );
-  const { tip, uncommitted, warnings } = yield* Effect.gen(function* () {
-    const moved = yield* tipOf(target, exported, heads);
-    return {
-      tip: moved,
-      uncommitted: yield* importUncommitted(target, exported),
-      warnings: yield* moveBranch(target, moved, exported.bundlePath),
-    };
+  const { tip, uncommitted, move, warnings } = yield* Effect.gen(function* () {
+    const newTip = yield* tipOf(target, exported, heads);
+    const kept = yield* importUncommitted(target, exported);
+    return { tip: newTip, uncommitted: kept, ...(yield* moveBranch(target, newTip, exported.bundlePath)) };
   }).pipe(Effect.tapError(() => Effect.ignore(keepOthers(undefined))));
   return {
     tip,
     uncommitted,
+    move,
     heads: [...new Set([...heads.values(), ...checkpoints.heads])].filter((sha) => sha !== uncommitted),
     warnings: [
       ...warnings,

@@ -1,19 +1,15 @@
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, type SandduneError } from "../../../errors.ts";
+import { readLinkTargets } from "../../linkTargets.ts";
+import type { ObjectReader } from "../../longLived/objectReader.ts";
+import { readingObjects } from "../../longLived/sharedGit.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
-import { type ObjectReader, readingObjects } from "./objectReader.ts";
+import { compareTrees, type TreeDifference, type TreeEntry } from "./treeChanges.ts";
 
 /** The change that a checkout of `to` writes over `from`. */
 export interface TreeChange {
   readonly from: string;
   readonly to: string;
-}
-
-interface Entry {
-  readonly kind: "tree" | "blob" | "submodule";
-  readonly mode: string;
-  readonly name: string;
-  readonly object: string;
 }
 
 /** Number and size of the files below a directory, and its longest path. */
@@ -23,16 +19,38 @@ interface Extent {
   readonly longestPath: number;
 }
 
-const KINDS: Readonly<Record<string, Entry["kind"]>> = { "40000": "tree", "160000": "submodule" };
+const KINDS: Readonly<Record<string, TreeEntry["kind"]>> = { "040000": "tree", "160000": "submodule" };
 
-const parseTree = (contents: Buffer, hashBytes: number): Entry[] => {
-  const entries: Entry[] = [];
+const TYPE = 0o170000;
+const EXECUTABLE = 0o100;
+
+/**
+ * The mode that git takes an entry's for. Git accepts commits with any permissions, and decides by the type alone: an agent could pass
+ * off a link or a directory as a file.
+ */
+const canonicalMode = (octal: string): string => {
+  // The rest does not count for git.
+  const mode = Number.parseInt(octal.slice(-6), 8);
+  switch (mode & TYPE) {
+    case 0o100000:
+      return (mode & EXECUTABLE) === 0 ? "100644" : "100755";
+    case 0o120000:
+      return "120000";
+    case 0o040000:
+      return "040000";
+    default:
+      return "160000";
+  }
+};
+
+const parseTree = (contents: Buffer, hashBytes: number): TreeEntry[] => {
+  const entries: TreeEntry[] = [];
   for (let at = 0; at < contents.length; ) {
     const space = contents.indexOf(0x20, at);
     const end = contents.indexOf(0, space);
     // Git has checked new trees only; older ones may be malformed.
     if (space === -1 || end === -1) break;
-    const mode = contents.toString("latin1", at, space).replace(/^0+/, "");
+    const mode = canonicalMode(contents.toString("latin1", at, space));
     const name = contents.toString("latin1", space + 1, end);
     at = end + 1 + hashBytes;
     entries.push({ kind: KINDS[mode] ?? "blob", mode, name, object: contents.toString("hex", end + 1, at) });
@@ -46,9 +64,10 @@ const parseTree = (contents: Buffer, hashBytes: number): Entry[] => {
  * end.
  */
 class TreeMeasure {
-  #trees = new Map<string, Promise<Entry[]>>();
+  #trees = new Map<string, Promise<TreeEntry[]>>();
   #extents = new Map<string, Promise<Extent>>();
   #sizes = new Map<string, Promise<number>>();
+  #visited = 0;
 
   constructor(
     private readonly reader: ObjectReader,
@@ -61,6 +80,21 @@ class TreeMeasure {
     if (root === undefined)
       throw new ImportRefusedError(`the sandbox names the commit ${to} but did not send it`, this.bundlePath);
     this.#require(await this.#changeOf(await this.#rootOf(from), root, 0));
+  }
+
+  /** The files of a change that has passed the check. */
+  async compare({ from, to }: TreeChange): Promise<TreeDifference> {
+    const [before, after = ""] = await Promise.all([this.#rootOf(from), this.#rootOf(to)]);
+    this.#visited = 0;
+    return compareTrees((tree) => this.#visit(tree), before, after);
+  }
+
+  /** Directories without files count too: a few that contain each other many times would take for ever to walk. */
+  #visit(tree: string): Promise<TreeEntry[]> {
+    this.#visited += 1;
+    if (this.#visited > 2 * this.limits.changedFiles)
+      throw limitExceeded("changedFiles", this.bundlePath, this.limits);
+    return this.#entries(tree);
   }
 
   async #rootOf(commit: string): Promise<string | undefined> {
@@ -79,7 +113,7 @@ class TreeMeasure {
       throw limitExceeded("pathBytes", this.bundlePath, this.limits);
   }
 
-  #entries(tree: string): Promise<Entry[]> {
+  #entries(tree: string): Promise<TreeEntry[]> {
     return this.#once(this.#trees, tree, async () => {
       const object = await this.reader.contents(tree);
       return object === undefined ? [] : parseTree(object.contents, tree.length / 2);
@@ -133,10 +167,7 @@ class TreeMeasure {
     to: string,
     pathBytes: number,
   ): Promise<Pick<Extent, "files" | "bytes">> {
-    const [before, after] = await Promise.all([
-      from === undefined ? [] : this.#entries(from),
-      this.#entries(to),
-    ]);
+    const [before, after] = await Promise.all([from === undefined ? [] : this.#visit(from), this.#visit(to)]);
     const known = new Map(before.map((entry) => [entry.name, entry]));
     const changed = after.filter(({ name, object, mode }) => {
       const other = known.get(name);
@@ -166,6 +197,12 @@ class TreeMeasure {
   }
 }
 
+/** The files of a change, with the targets of its symbolic links. */
+export interface ComparedTrees extends TreeDifference {
+  /** By path. A link that was not read is missing. */
+  readonly linkTargets: ReadonlyMap<string, string>;
+}
+
 /** Refuses commits whose checkout would exceed the limits. Must run before anything else reads their trees. */
 export const requireBoundedTrees = (
   cwd: string,
@@ -179,3 +216,17 @@ export const requireBoundedTrees = (
         const measure = new TreeMeasure(reader, bundlePath, limits);
         for (const change of changes) await measure.check(change);
       });
+
+/** Does the same for one change, and resolves with its files. */
+export const compareBoundedTrees = (
+  cwd: string,
+  change: TreeChange,
+  bundlePath: string | undefined,
+  limits: ImportLimits = IMPORT_LIMITS,
+): Effect.Effect<ComparedTrees, SandduneError> =>
+  readingObjects(cwd, async (reader) => {
+    const measure = new TreeMeasure(reader, bundlePath, limits);
+    await measure.check(change);
+    const difference = await measure.compare(change);
+    return { ...difference, linkTargets: await readLinkTargets(reader, difference.files) };
+  });

@@ -1,8 +1,6 @@
-import * as Effect from "effect/Effect";
-import type { SandduneError } from "../../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, PRIVATE_PARTS } from "../../../options/configDirectory.ts";
-import { changedPaths } from "../../diffTree.ts";
 import { foldPath } from "../../foldPath.ts";
+import type { TreeDifference } from "./treeChanges.ts";
 
 const isReserved = (path: string): boolean =>
   foldPath(path) === CONFIG_DIRECTORY_NAME ||
@@ -13,15 +11,12 @@ const isReserved = (path: string): boolean =>
  * delete logs and worktrees, and an agent's env file would decide which variables the next sandbox gets. A name that
  * only some file systems take for the config directory is always refused.
  */
-export const findReservedPathChange = Effect.fnUntraced(function* (
-  cwd: string,
-  from: string,
-  to: string,
-): Effect.fn.Return<string | undefined, SandduneError> {
-  const atTop = (yield* changedPaths(cwd, from, to)).filter(
-    (name) => foldPath(name) === CONFIG_DIRECTORY_NAME,
-  );
+export const findReservedPathChange = ({ files, topNames }: TreeDifference): string | undefined => {
+  const atTop = topNames.filter((name) => foldPath(name) === CONFIG_DIRECTORY_NAME);
   const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY_NAME);
   if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
-  return (yield* changedPaths(cwd, "-r", from, to, "--", CONFIG_DIRECTORY_NAME)).find(isReserved);
-});
+  return files
+    .map(({ path }) => path)
+    .filter((path) => `${path}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/`))
+    .find(isReserved);
+};

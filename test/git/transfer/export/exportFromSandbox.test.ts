@@ -51,7 +51,7 @@ const scene = ({ isShared = false } = {}) => {
         ),
       );
       const { bundlePath } = exported;
-      const heads = bundlePath === undefined ? undefined : (await readBundle(bundlePath)).heads;
+      const heads = bundlePath === undefined ? undefined : readBundle(bundlePath).heads;
       return { ...exported, heads };
     },
   };
@@ -326,7 +326,7 @@ it("checkpoints are packed beside the commits, as far as they are those that the
   const { cwd, base, ...here } = scene();
   const checkpoint = git(cwd, "commit-tree", "-p", base, "-m", "Checkpoint", "HEAD^{tree}");
   const { checkpointsPath = "", bundlePath } = await here.export({ checkpoint, recordsCheckpoints: true });
-  expect(Object.fromEntries((await readBundle(checkpointsPath)).heads)).toEqual({
+  expect(Object.fromEntries(readBundle(checkpointsPath).heads)).toEqual({
     "refs/sanddune/checkpoint": checkpoint,
   });
   expect(bundlePath).toBeUndefined();

@@ -2,8 +2,12 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../../src/boundary/boundary.ts";
-import { SANDBOX_GIT_DIRECTORY } from "../../../../src/git/sandboxDirectory/sandboxGitDirectory.ts";
+import {
+  SANDBOX_GIT_DIRECTORY,
+  SANDBOX_PACKING_FILE,
+} from "../../../../src/git/sandboxDirectory/sandboxGitDirectory.ts";
 import { readBundle } from "../../../../src/git/transfer/bundle/readBundle.ts";
+import { packingFile } from "../../../../src/git/transfer/export/packScript.ts";
 import {
   takePackedExport,
   withPacking,
@@ -21,11 +25,13 @@ const scene = () => {
   const base = git(cwd, "rev-parse", "HEAD");
   writeFileSync(join(gitDirectory, "sanddune-known-commits"), `^${base}\n`);
   const starts: string[] = [];
+  const packing = join(temporaryDirectory(), "pack");
   const handle = localHandle(cwd, (command) => {
     starts.push(command);
-    return command.replaceAll(SANDBOX_GIT_DIRECTORY, gitDirectory);
+    return command.replaceAll(SANDBOX_GIT_DIRECTORY, gitDirectory).replaceAll(SANDBOX_PACKING_FILE, packing);
   });
   const sandbox = { handle, gitDirectory, hostGitDirectory: gitDirectory };
+  writeFileSync(packing, packingFile(sandbox, "main"));
   return {
     cwd,
     base,
@@ -33,8 +39,7 @@ const scene = () => {
     /** Every command that was started. */
     starts,
     checked: withReadinessCheck(handle, "local", gitDirectory),
-    packing: (laterCommits: readonly string[] = []) =>
-      withPacking(sandbox, () => ({ sourceBranch: "main", laterCommits })),
+    packing: (laterCommits: readonly string[] = []) => withPacking(sandbox, () => laterCommits),
     take: () => runAtBoundary(takePackedExport(sandbox, join(temporaryDirectory(), "bundle"))),
   };
 };
@@ -45,7 +50,7 @@ describe("packing after a command", () => {
     await packing().exec(COMMIT);
     const exported = await take();
     expect(exported?.tip).toBe(git(cwd, "rev-parse", "HEAD"));
-    expect((await readBundle(exported?.bundlePath ?? "")).heads.get("refs/heads/main")).toBe(exported?.tip);
+    expect(readBundle(exported?.bundlePath ?? "").heads.get("refs/heads/main")).toBe(exported?.tip);
     expect(starts).toHaveLength(1);
   });
 
@@ -90,6 +95,21 @@ describe("packing after a command", () => {
   });
 });
 
+it.each(["report", "bundle"])(
+  "no directory in the place of the %s is emptied on the host, where the agent could swap it for a link",
+  async (name) => {
+    const { cwd, gitDirectory, packing, take } = scene();
+    const directory = join(gitDirectory, `sanddune-export.${name}`);
+    mkdirSync(directory);
+    writeFileSync(join(directory, "file"), "kept\n");
+    expect(await take()).toBeUndefined();
+    const found = await packing().exec(`cat .git/sanddune-export.${name}/file; ${COMMIT}`);
+    expect(found.stdout).toBe("kept\n");
+    // The sandbox itself removes a bundle that is a directory. Without a report, the host exports with a command of its own.
+    expect((await take())?.tip).toBe(name === "bundle" ? git(cwd, "rev-parse", "HEAD") : undefined);
+  },
+);
+
 describe("the readiness check", () => {
   it("precedes the first command, in the same shell, and no other", async () => {
     const { checked, starts } = scene();
@@ -105,6 +125,19 @@ describe("the readiness check", () => {
     const results = await Promise.all(["a", "b"].map((word) => checked.handle.exec(`echo ${word}`)));
     expect(results.map(({ stdout }) => stdout)).toEqual(["a\n", "b\n"]);
     expect(readdirSync(gitDirectory).filter((name) => name.startsWith("sanddune-ready"))).toHaveLength(2);
+  });
+
+  it.each([
+    ["forges the verdict", "echo no-git > .git/sanddune-ready-0"],
+    ["makes the verdict larger than any text", "truncate -s 3G .git/sanddune-ready-0"],
+    [
+      "replaces the objects by a link to an empty directory",
+      "echo no-git > .git/sanddune-ready-0; mv .git/objects .git/moved; mkdir empty; ln -s ../empty .git/objects",
+    ],
+  ])("counts a sandbox as used in which a command %s", async (_, tamper) => {
+    const { checked } = scene();
+    expect((await checked.handle.exec(`${tamper}; exit 3`)).exitCode).toBe(3);
+    expect(checked.isUnused()).toBe(false);
   });
 
   it("starts the command in its own directory", async () => {

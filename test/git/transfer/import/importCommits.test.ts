@@ -74,7 +74,13 @@ describe("new commits", () => {
   it("are put on the branch, and no file is touched", async () => {
     const { cwd, commit, tipOf, ...here } = scene();
     const tip = commit();
-    expect(await here.import()).toEqual({ tip, uncommitted: undefined, heads: [tip], warnings: [] });
+    expect(await here.import()).toMatchObject({
+      tip,
+      uncommitted: undefined,
+      heads: [tip],
+      warnings: [],
+      move: { commits: [{ sha: tip }], changes: { files: [{ path: "a.txt", from: undefined }] } },
+    });
     expect(tipOf("work")).toBe(tip);
     expect(git(cwd, "reflog", "-1", "--format=%gs", "work")).toBe(`sanddune: run ${runId}`);
     expect(existsSync(join(cwd, "a.txt"))).toBe(false);
