@@ -8,6 +8,7 @@ import { preflight } from "../sandboxes/handle/preflight.ts";
 import { sandboxProviders } from "../sandboxes/registry.ts";
 import { checkAgents } from "./agents.ts";
 import { checkBacklogProgram } from "./backlog.ts";
+import { checkCheckouts } from "./checkouts.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import { checkOwner, withProbe } from "./probe.ts";
 import type { Situation } from "./situation.ts";
@@ -57,11 +58,12 @@ export const examineCustom = (
   return attempt(name, fix, async () => {
     await preflight(provider, place);
     if (provider.type === "isolated") return [ok(name, "answers; its agents were not checked")];
-    return withProbe(provider, place, async (handle, directory) => [
+    const inside = await withProbe(provider, place, async (handle, directory) => [
       ok(name, "works"),
       await checkOwner(handle, directory, name),
       await checkAgents(handle, situation, name, signal),
     ]);
+    return [...inside, ...(await checkCheckouts(provider, situation))];
   });
 };
 
@@ -115,7 +117,9 @@ export const examineLocal = async (
   const runtime = await attempt(name, fix, async () => [
     await checkRuntime(description, provider, situation),
   ]);
-  if (runtime.some(({ state }) => state !== "ok") || (hasImages && imageName === undefined)) return runtime;
+  if (runtime.some(({ state }) => state !== "ok")) return runtime;
+  const working = [...runtime, ...(await checkCheckouts(provider, situation))];
+  if (hasImages && imageName === undefined) return working;
 
   const { repositoryPath } = placeOf(situation, signal);
   const imageTitle = `image ${imageName} (${name})`;
@@ -128,9 +132,9 @@ export const examineLocal = async (
     const own = async (finding: Finding) =>
       imageEngine === undefined ? [finding] : ownImageFindings(finding, imageEngine, situation);
     const image = situation.imageIsOwn ? (await Promise.all(looked.map(own))).flat() : looked;
-    return [...runtime, ...image];
+    return [...working, ...image];
   }
-  if (provider.type !== "bind-mount") return [...runtime, ...looked];
+  if (provider.type !== "bind-mount") return [...working, ...looked];
 
   const inside = await attempt(name, fix, () =>
     withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [
@@ -139,5 +143,5 @@ export const examineLocal = async (
       ...(await checkBacklogProgram(handle, situation, name)),
     ]),
   );
-  return [...runtime, ...looked, ...inside];
+  return [...working, ...looked, ...inside];
 };

@@ -52,7 +52,8 @@ export const ownThingsNow = async (): Promise<ReadonlySet<string>> =>
 
 const isOfRun = async ({ engine, kind, name }: Thing, run: Run): Promise<boolean> => {
   if (name.includes(idOf(run))) return true;
-  if (kind !== "container") return false;
+  // A snapshot has the path of its repository in a label.
+  if (kind !== "container" && kind !== "image") return false;
   const inspected = await ask([...engine, "inspect", "--format", "{{json .}}", name]);
   return inspected?.join().includes(run.directory) ?? false;
 };

@@ -65,7 +65,7 @@ export const createSandboxProvider = async (
   flags: object,
   project: SandboxProject,
 ): Promise<SandboxProvider> => {
-  requireTrust(project);
+  await requireTrust(project);
   if (sandbox !== undefined && isModulePath(sandbox.value)) return loadModule(sandbox, flags, project);
   const provider = lookUp(offered, "--sandbox", sandbox);
   const given = settingsIn(flags);

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import type { PromptArgs } from "../../index.ts";
 import type { PromptOption } from "../../options/runOptions.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
@@ -11,6 +10,7 @@ const STANDARD_INPUT = "-";
 
 const readStandardInput = async (): Promise<string> => {
   if (process.stdin.isTTY) await tell("Reading the prompt from the terminal. End it with Ctrl-D.");
+  const { text } = await import("node:stream/consumers");
   return text(process.stdin);
 };
 

@@ -56,6 +56,7 @@ export const addRunFlags = (command: Command): Command =>
     .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
     .option("--copy-timeout <s>", "timeout of --copy (default: 60 s)", seconds)
     .option("--hooks <file>", "JSON file with hooks, as in run(): commands that prepare the sandbox")
+    .option("--no-cache", "run all hooks, and keep nothing of what they do")
     .optionsGroup("Prompt:")
     .addOption(
       new Option("--prompt <text>", "the same as the argument; - reads standard input").conflicts(

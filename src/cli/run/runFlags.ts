@@ -23,6 +23,8 @@ export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
   readonly promptFile?: string;
   readonly promptArg?: readonly string[];
   readonly promptExpansionTimeout?: number;
+  /** `false`: as `--no-cache`. */
+  readonly cache?: boolean;
   readonly environment?: string;
   readonly isolation?: "shared" | "strict";
   readonly until?: RunOptions["until"];
@@ -122,6 +124,7 @@ export const settingsOf = async (given: RunFlags, project: Project) => {
     env: flags.env && envOf(flags.env),
     logging: loggingOf(flags),
     hooks: project.config.hooks,
+    ...(flags.cache === false && { cache: false }),
     ...(await readRunFiles(flags)),
   };
 };

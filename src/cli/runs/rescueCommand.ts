@@ -30,17 +30,19 @@ const linesOf = (recovery: Recovery): string[] => {
 };
 
 const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<void> => {
-  const [{ findRepository }, { listRuns }, { runsToRescue }, { rescueRun }] = await Promise.all([
-    import("../../runs/findRepository.ts"),
-    import("../../runs/listRuns.ts"),
-    import("./chosenRuns.ts"),
-    import("../../runs/recover/rescueRun.ts"),
-  ]);
+  const [{ findRepository }, { listRuns }, { listOrphans }, { runsToRescue }, { rescueRun }] =
+    await Promise.all([
+      import("../../runs/findRepository.ts"),
+      import("../../runs/listRuns.ts"),
+      import("../../runs/orphans.ts"),
+      import("./chosenRuns.ts"),
+      import("../../runs/recover/rescueRun.ts"),
+    ]);
   requireModulePath(flags.sandbox);
   await findOwnProvider(flags.sandbox, flags.cwd);
   using stop = stopOnSignals(STOPPED);
   const repository = await findRepository(flags.cwd);
-  const runs = listRuns(repository, tellUnreadable);
+  const runs = [...listRuns(repository, tellUnreadable), ...listOrphans(repository)];
   const found = runsToRescue(runs, wanted);
   if (found.length === 0 && !flags.json) return print("There is no dead run to rescue.");
   const recoveries: Recovery[] = [];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
@@ -51,6 +51,19 @@ describeWith(["bubblewrap"], "flags of sanddune run", () => {
     expect(exitCode).toBe(0);
     expect(git(cwd, "show", "b:by-host")).toBe("host");
     expect(git(cwd, "show", "b:by-sandbox")).toBe("sandbox");
+  });
+
+  it("--no-cache runs hooks with `cache`, and keeps nothing of what they do", async () => {
+    const cwd = temporaryRepository();
+    const command = "echo made > made";
+    const hooks = jsonFile({ sandbox: { onSandboxReady: [{ command, cache: {} }] } });
+    const flags = [...byCommand(COMMIT), "--hooks", hooks];
+    expect((await runCli([...flags, "--no-cache"], { cwd })).exitCode).toBe(0);
+    expect(git(cwd, "show", "b:made")).toBe("made");
+    expect(existsSync(join(cwd, ".git/sanddune/setups"))).toBe(false);
+    expect((await runCli([...flags, "--branch", "kept"], { cwd })).exitCode).toBe(0);
+    expect(readdirSync(join(cwd, ".git/sanddune/setups"))).toHaveLength(1);
+    await runCli(["clean", "--yes"], { cwd });
   });
 
   it("--output-tag makes what the agent says in the tag the output, for programs and for people", async () => {
