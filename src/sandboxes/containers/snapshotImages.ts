@@ -53,21 +53,24 @@ export const snapshotOf = async (engine: ContainerEngine, container: string): Pr
   return exitCode === 0 && /^[\w.-]+$/.test(name) ? name : undefined;
 };
 
+/** The last container of an image may end between a refusal and the look at its containers. */
+const ATTEMPTS = 5;
+
 /**
  * Removes the images of a snapshot that have no tag any more, unless a container still uses them: the engine refuses that. Several
  * processes may do so at once. Rejects if an image is left that nothing uses.
  */
 export const dropUntagged = async (engine: ContainerEngine, name: string): Promise<void> => {
-  const untagged = () => imagesOf(engine, name, ["--filter", "dangling=true"]);
-  const ids = await untagged();
-  if (ids.length === 0) return;
-  const { exitCode, stderr } = await callEngine(engine, ["image", "rm", ...ids], { timeoutMs: TIMEOUT_MS });
-  if (exitCode === 0 || (await isSnapshotUsed(engine, name))) return;
-  const left = await untagged();
-  if (left.length === 0) return;
-  throw new SandboxError(
-    engine.name,
-    `the image of the snapshot ${name} could not be removed. Try: ${commandLineOf(engine)} image rm ${left.join(" ")}`,
-    stderr,
-  );
+  for (let attempt = 1; ; attempt++) {
+    const ids = await imagesOf(engine, name, ["--filter", "dangling=true"]);
+    if (ids.length === 0) return;
+    const removal = await callEngine(engine, ["image", "rm", ...ids], { timeoutMs: TIMEOUT_MS });
+    if (removal.exitCode === 0 || (await isSnapshotUsed(engine, name))) return;
+    if (attempt < ATTEMPTS) continue;
+    throw new SandboxError(
+      engine.name,
+      `the image of the snapshot ${name} could not be removed. Try: ${commandLineOf(engine)} image rm ${ids.join(" ")}`,
+      removal.stderr,
+    );
+  }
 };
