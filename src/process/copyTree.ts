@@ -41,7 +41,7 @@ export const copyTree = async (from: string, to: string, signal?: AbortSignal): 
     const { stdout, stderr } = await runProcess({
       program: "sh",
       args: ["-c", PIPE, "sh", from, to, ...hostSystem().archiveOptions],
-      // The bytes of names stay as they are, and no option of the user's gets in.
+      // Names keep their bytes, and no option that the user has set for tar applies.
       env: { ...hostEnvironment(), LC_ALL: "C", TAR_OPTIONS: undefined, COPYFILE_DISABLE: "1" },
       timeoutMs: TIMEOUT_MS,
       captureBytes: 4000,

@@ -124,7 +124,7 @@ export const commitContainer = async (
     signal?.throwIfAborted();
     return `sha256:${id}`;
   } catch (error) {
-    // Whoever called looks whether an image is left.
+    // The caller checks whether an image is left.
     await removeSnapshotImage(engine, name).catch(() => {});
     throw error;
   }

@@ -54,7 +54,7 @@ export const keepE2bSnapshot = async (
     signal?.throwIfAborted();
     return snapshotId;
   } catch (error) {
-    // Whoever called looks whether a snapshot is left.
+    // The caller checks whether a snapshot is left.
     await removeE2bSnapshots(sdk, name, { timeoutMs }).catch(() => {});
     signal?.throwIfAborted();
     throw e2bError("its state could not be kept", error);
